@@ -317,7 +317,7 @@ let package = Package(
         .testTarget(
             name: "WebRTCTests",
             dependencies: ["TestSupport", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels"],
-            exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: house),
+            exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: judged),
         .testTarget(
             name: "WHEPTests",
             dependencies: [

@@ -82,8 +82,8 @@ package struct Fleet: Sendable, Hashable {
     /// Average number of rooms at once in a steady state, rounded up.
     package var atOnce: Int { (self.roomsPerHour * self.minutes + 59) / 60 }
 
-    /// Finds the minimum number of machines; `nil` if a room fits on none, more than `limit` are needed, or on average
-    /// more than ``mostAtOnce`` rooms run at once.
+    /// Finds the minimum number of machines; `nil` if there is no kind of room, a kind does not fit on a machine, more
+    /// than `limit` machines are needed, or on average more than ``mostAtOnce`` rooms run at once.
     ///
     /// - Parameters:
     ///   - count: Number of rooms to simulate, in addition to those that fill the fleet.

@@ -108,7 +108,8 @@ package struct RoomsAtOnce: Sendable, Hashable {
 
     // MARK: Money
 
-    /// The costs of all rooms for the whole time. A cost is `nil` if its price is unknown, and 0 if nothing is used.
+    /// The costs of all rooms for the whole time. A cost is `nil` if its price is unknown, and 0 if nothing is used. The
+    /// cost of the machines is also `nil` if a room fits on no machine.
     package struct Bill: Sendable, Hashable {
         package var machines: Double?
         package var egress: Double?

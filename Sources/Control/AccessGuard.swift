@@ -3,10 +3,10 @@ package import MediaTypes
 
 /// Decides which clients may use the control API, and for what.
 ///
-/// If a token is configured, then clients must send it, except with open requests. Without a token the listener is on
-/// loopback, where every process of the machine can connect, and so can every web page that a user of the machine
-/// opens. A page cannot forge `Host` and `Origin`, so both are checked: `Host` reveals DNS rebinding, and `Origin`
-/// reveals cross-site requests.
+/// If a token is configured, then clients must send it, except with requests that are open to everyone. Without a token
+/// the listener is on loopback, where every process of the machine can connect, and so can every web page that a user of
+/// the machine opens. A page cannot forge `Host` and `Origin`, so both are checked: `Host` reveals DNS rebinding, and
+/// `Origin` reveals cross-site requests.
 package struct AccessGuard: Sendable {
     private enum Rule {
         case token(ControlTokens, opensReads: Bool)

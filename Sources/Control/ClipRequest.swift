@@ -7,7 +7,7 @@ package struct ClipRequest: Sendable, Hashable {
     package let to: String
     /// Name of the rendition to cut from; nil for the first rendition that is always encoded.
     package let rendition: String?
-    /// A plain file name without extension; nil for the clip's id.
+    /// A plain file name without extension; nil for a generated name.
     package let name: String?
 
     /// Parses the body.

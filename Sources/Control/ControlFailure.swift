@@ -70,7 +70,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "imageError", number: 1512, status: 422, what: what, fix: fix)
     }
 
-    /// The room has ended or is ending.
+    /// The room has ended or is ending, or this worker hands it over.
     package static func roomExited(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "roomExited", number: 1401, status: 410, what: what, fix: fix)
     }
@@ -101,7 +101,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "authDenied", number: 0, status: status, what: what, fix: fix)
     }
 
-    /// The body exceeds the size limit.
+    /// The body, or a part of it, exceeds a size limit.
     package static func inputTooLarge(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "inputTooLarge", number: 0, status: 413, what: what, fix: fix)
     }

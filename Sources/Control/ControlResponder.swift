@@ -38,8 +38,8 @@ package struct ControlResponder: Sendable {
         try self.ledger.carryOut(body)
     }
 
-    /// Answers a request: at once, or when its command is on disk, or when the event for which it waits has occurred.
-    /// Each wait has a time limit.
+    /// Answers a request: at once, or later, for example when its command is on disk or when the event for which it waits
+    /// has occurred.
     ///
     /// - Parameter route: The route of the request's path, see ``ControlRoute/init(of:)``; nil if the path is unknown.
     package func answer(

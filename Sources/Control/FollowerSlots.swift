@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Limits the number of clients that follow events or statistics. Each keeps a connection open for as long as it likes,
+/// Limits the number of clients that follow events, statistics or audio. Each keeps a connection open for as long as it likes,
 /// and some connections must remain for other requests.
 final class FollowerSlots: Sendable {
     /// The permission of one client to follow, which is returned when the last reference is released.

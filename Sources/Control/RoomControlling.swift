@@ -129,7 +129,7 @@ package protocol RoomControlling: Sendable {
     ///   receive it or the machine is overloaded.
     func openAudioTap() throws(ControlFailure) -> AudioTapStream
 
-    /// A still of one source as a JPEG file: of the frame that arrived last and can be shown without earlier ones.
+    /// A still of one source as a JPEG file: of the newest decoded frame, or of the last key frame if that arrived later.
     ///
     /// - Parameters:
     ///   - width: Width in pixels, 16 to 1,280; the height is in proportion.
@@ -151,8 +151,8 @@ package protocol RoomControlling: Sendable {
     /// Plays an overlay of the pipeline over the program.
     ///
     /// - Returns: The accepted play, as a JSON object.
-    /// - Throws: ``ControlFailure``: 404 for an unknown overlay, 422 for a rectangle outside the canvas or before the
-    ///   program has begun, 429 if the machine is overloaded or too many plays wait.
+    /// - Throws: ``ControlFailure``: 404 for an unknown overlay, 409 before the program has begun, 422 for a rectangle
+    ///   outside the canvas, 429 if the machine is overloaded or too many plays wait.
     func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String
 
     /// Ends the room: all stages are flushed and the playlists are closed.
@@ -224,7 +224,7 @@ package protocol OutputControlling: Sendable {
     /// Disconnects an RTMP output from its server and connects again.
     ///
     /// - Returns: The accepted request, as a JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 if it has no connection.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 if it is not an RTMP output.
     func restart(_ id: String) throws(ControlFailure) -> String
 
     /// Starts the recording of an output of type `record` with the current segment, in new files. Does nothing if it is

@@ -1,8 +1,8 @@
 package import PipelineSpec
 import Synchronization
 
-/// Holds the room's current policy for outgoing connections to servers that API requests name. Callable from any
-/// thread.
+/// Holds the room's current policy for connections to the servers of relays, RTMP outputs and webhooks. Callable from
+/// any thread.
 package final class EgressGate: Sendable {
     private let current: Mutex<EgressPolicy>
 

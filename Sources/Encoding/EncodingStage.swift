@@ -49,7 +49,8 @@ package final class EncodingStage: Sendable {
     /// Callbacks for the encoded media. `packet`, `configuration` and `finished` are called on the ladder's last
     /// thread, in order for each track. Track numbers are the order of the renditions, followed by the audio tracks.
     package struct Output: Sendable {
-        /// Called on the encoder's thread when a frame is about to enter a rendition's encoder.
+        /// Called on the encoder's thread when a frame is about to enter a rendition's encoder, and during passthrough for
+        /// every tick before its packets are output.
         package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
         /// Receives the configuration that the track's packets have from tick `change.tick` on, because the canvas size
@@ -81,7 +82,8 @@ package final class EncodingStage: Sendable {
 
     /// New configuration of a rendition's stream, after a change of the canvas size, of passthrough or of the encoder.
     package struct Reconfiguration: Sendable, Hashable {
-        /// Codec H.264 with its parameter sets in Annex B format.
+        /// Codec H.264 with its parameter sets: an encoder's in Annex B format, a publisher's as an
+        /// `AVCDecoderConfigurationRecord`.
         package var parameters: CodecParameters
         /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of both
         /// the publisher's stream and the encoder, or of a hardware encoder and libx264.

@@ -25,8 +25,8 @@ package struct OpusFramer: Sendable {
 
     /// Adds a block of interleaved stereo.
     ///
-    /// - Parameter position: Position of the block's first pair. A gap before it is filled with silence; pairs before the
-    ///   end of the previous block are ignored.
+    /// - Parameter position: Position of the block's first pair. A gap before it is filled with silence, and pairs before
+    ///   the end of the previous block are ignored; if the difference is more than half a second, the frames begin anew.
     /// - Returns: The frames that are complete now, in order.
     package mutating func add(_ samples: [Float], at position: Int64) -> [Frame] {
         let expected = self.position.map { $0 + Int64(self.pending.count / 2) }

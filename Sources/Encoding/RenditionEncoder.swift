@@ -14,7 +14,7 @@ struct RenditionEncoder {
     /// A replacement of the hardware encoder by libx264.
     struct Change {
         var fallback: EncoderFallback
-        /// The new configuration of the stream; `nil` if the caller knows that it changes.
+        /// The new configuration of the stream; `nil` during ``reopen(_:rates:tick:)``, whose caller reports it.
         var reconfiguration: EncodingStage.Reconfiguration?
     }
 
@@ -102,12 +102,12 @@ struct RenditionEncoder {
 
     /// Opens an encoder; a hardware encoder gets libx264 on standby.
     private static func open(
-        _ settings: VideoEncoderSettings, _ rung: EncodedRendition, by encoders: LadderEncoders,
-        in limits: DeadlineEncoder.Limits = .running, _ changed: @escaping (Change) -> Void
+        _ settings: VideoEncoderSettings, _ rung: EncodedRendition, after before: StandbyEncoder? = nil,
+        by encoders: LadderEncoders, in limits: DeadlineEncoder.Limits = .running, _ changed: @escaping (Change) -> Void
     ) throws(MediaError) -> any FrameEncoder {
         let place = "encode[\(rung.name)]"
         guard settings.implementation.isHardware else { return try encoders.video(settings, place) }
-        return try StandbyEncoder.open(settings, by: encoders, limits: limits, place: place) { change in
+        return try StandbyEncoder.open(settings, after: before, by: encoders, limits: limits, place: place) { change in
             let tick = change.pts &* Int64(rung.frameStep)
             changed(
                 Change(
@@ -151,7 +151,9 @@ struct RenditionEncoder {
         self.unfitRates = nil
         (self.settings.width, self.settings.height) = (format.width, format.height)
         do throws(MediaError) {
-            self.take(try Self.open(self.settings, self.rung, by: self.encoders, self.changed), isCheap: false)
+            self.take(
+                try Self.open(self.settings, self.rung, after: self.standby, by: self.encoders, self.changed),
+                isCheap: false)
         } catch {
             guard self.settings.implementation.isHardware else { throw error }
             let fallback = EncoderFallback(from: self.settings.implementation, error: error, tick: tick)
@@ -194,7 +196,7 @@ struct RenditionEncoder {
         self.inside.removeFirst(known)
     }
 
-    /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:)`` makes it usable again.
+    /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:tick:)`` makes it usable again.
     mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         try self.encoder.finish(body)
         self.inside.removeAll(keepingCapacity: true)
@@ -216,7 +218,7 @@ struct RenditionEncoder {
     /// inside the old encoder are output first.
     ///
     /// If the new encoder's parameter sets differ, as is possible while the canvas has another size, the rates take
-    /// effect at the next ``reopen(_:rates:)``.
+    /// effect at the next ``reopen(_:rates:tick:)``.
     mutating func exchange(_ rates: BitRates, _ body: (CodedPacket) -> Void) throws(MediaError) {
         guard rates != self.settings.rates, rates != self.unfitRates else { return }
         let before = self.settings.rates

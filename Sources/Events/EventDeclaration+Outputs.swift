@@ -56,7 +56,8 @@ extension EventDeclaration {
 
     private static let disk: [EventDeclaration] = [
         EventDeclaration(
-            "output.disk_low", "A disk is 80 or 95 % full, or has free space again.",
+            "output.disk_low",
+            "A disk or limits.maxDiskBytes is 80 or 95 % used, a write found no space, or there is space again.",
             [
                 JSONField("level", .words(Self.levels), "The level now.", example: "alert_2"),
                 JSONField("was", .words(Self.levels), "The level before."), Self.state,
@@ -64,7 +65,9 @@ extension EventDeclaration {
                 JSONField("threshold", .integer, "The threshold in percent.", example: 80),
                 JSONField("usedBytes", .integer, example: 81_000_000_000),
                 JSONField("maxBytes", .integer, example: 100_000_000_000),
-                JSONField("path", .orNull(.string), "A directory on the disk.", example: "/var/lib/tandem"),
+                JSONField(
+                    "path", .orNull(.string), "A directory on the disk; null: limits.maxDiskBytes.",
+                    example: "/var/lib/tandem"),
                 JSONField("freeBytes", .integer, example: 19_000_000_000),
                 JSONField("stopped", .list(.words(["recording", "window", "clips"])), "What is stopped.", example: []),
                 Self.reason("/var/lib/tandem: 19000000000 bytes are free of 100000000000"),
@@ -116,7 +119,8 @@ extension EventDeclaration {
             [Self.outputID, Self.mediaSequence, Self.tracks, JSONField("listedAs", .words(["gap", "slate"]))]),
         EventDeclaration("output.finished", "An origin or bucket has received all files.", [Self.outputID]),
         EventDeclaration(
-            "output.unfinished", "An origin or bucket is missing files; a later worker sends them.",
+            "output.unfinished",
+            "An origin or bucket has not received all files in time. The next worker sends them, unless `reason` says that this could not be recorded.",
             [Self.outputID, Self.reason("the store did not receive everything in time")]),
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),

@@ -40,12 +40,12 @@ extension EventDeclaration {
         EventDeclaration(
             "room.resumed", "This worker continues with the commands given to the previous worker.",
             [
-                JSONField("restored", .list(.string), "What was restored.", example: ["sources.1001.volume"]),
+                JSONField("restored", .list(.string), "What was restored.", example: ["sources[1001].volume"]),
                 JSONField(
                     "notRestored",
                     .list(
                         .object([
-                            JSONField("member", .string, example: "scenes.pk"),
+                            JSONField("member", .string, example: "scenes[pk]"),
                             JSONField("reason", .string, example: "the scene shows a source that the room has not"),
                         ])), "What was not restored, and why."),
                 JSONField(
@@ -96,7 +96,7 @@ extension EventDeclaration {
 
     static let program: [EventDeclaration] = [
         EventDeclaration(
-            "program.started", "The first decodable media has arrived.",
+            "program.started", "The program has started: this worker composes frames from `firstTick` on.",
             [
                 JSONField("origin", .date, "Program time zero."),
                 JSONField("firstTick", .integer, "The first frame of this worker.", example: 0),
@@ -107,7 +107,7 @@ extension EventDeclaration {
                 Self.scene, JSONField("tick", .orNull(.integer), "Its first frame.", example: 126),
                 JSONField("appliesAt", .orNull(.date), "Program date-time of that frame."),
                 JSONField(
-                    "reason", .string, "What caused it: command, another event's type, or start.",
+                    "reason", .string, "What caused it: command, another event's type, or a sentence about sources.",
                     example: "command"),
                 JSONField("without", .list(.string), "Sources of the scene that are not shown.", example: []),
             ]),

@@ -67,10 +67,15 @@ extension EventDeclaration {
             [Self.uid, Self.picture]),
         EventDeclaration(
             "source.reanchored",
-            "The timestamps of a source have jumped. At most three events at once, then one per second.",
+            "The timestamps of a source were mapped to program time anew. At most three events at once, then one per second.",
             [
-                Self.uid, JSONField("reason", .orNull(.string), "What jumped.", example: "gap"),
-                JSONField("count", .count, "Jumps since the previous event."),
+                Self.uid,
+                JSONField(
+                    "reason", .orNull(.string),
+                    "Why: jump (of the timestamps), late or jitter (packets came too late), "
+                        + "excess or settled (shown later than needed), wall (aligned by wall clock).",
+                    example: "jump"),
+                JSONField("count", .count, "New mappings since the previous event."),
             ]),
         EventDeclaration(
             "source.undecodable", "The media of a source cannot be decoded.",
@@ -136,7 +141,9 @@ extension EventDeclaration {
             "passthrough.ended", "A rendition is encoded again.",
             [
                 Self.rendition, Self.uid,
-                JSONField("cause", .string, "Why: the guide on passthrough lists the causes.", example: "scene"),
+                JSONField(
+                    "cause", .string, "Why, such as scene, lost, codec, size, profile, bitrate or gap.",
+                    example: "scene"),
             ]),
     ]
 

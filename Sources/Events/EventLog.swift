@@ -139,7 +139,7 @@ package final class EventLog: Sendable {
     }
 
     /// Registers an observer: `body` is called after each event and when the log is closed, on the thread that adds the
-    /// event, so it must not block. It is called at once if there are already events after `sequence`.
+    /// event, so it must not block. It is called at once if there are already events after `sequence`, or if the log is closed.
     ///
     /// - Returns: An id for ``forget(_:)``.
     package func observe(after sequence: Int64, _ body: @escaping @Sendable () -> Void) -> Int {

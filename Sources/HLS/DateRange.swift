@@ -19,7 +19,8 @@ package struct DateRange: Sendable, Hashable {
         /// - Parameters:
         ///   - name: Attribute name without the `X-` prefix; characters that an attribute name cannot contain become
         ///     `-`.
-        ///   - value: Any text; double quotes become single quotes and control characters are removed.
+        ///   - value: Any text; at most 512 characters are kept, double quotes become single quotes, and control characters
+        ///     are removed.
         package init(_ name: String, _ value: String) {
             let letters = name.uppercased().unicodeScalars.map { scalar -> Character in
                 switch scalar {

@@ -1,6 +1,7 @@
 extension MediaPlaylist {
-    /// Makes the I-frame playlist that belongs to a media playlist. Each entry is a key frame of a segment that the
-    /// media playlist lists. Players show these frames while a viewer seeks.
+    /// Makes the I-frame playlist that belongs to a media playlist. Its entries are the key frames of the segments that the
+    /// media playlist lists; a segment without available key frames has a gap. Players show these frames while a viewer
+    /// seeks.
     ///
     /// The I-frame playlist has the same target duration, type and discontinuities as the media playlist, but its own
     /// sequence numbers. Date ranges are only in the media playlists.

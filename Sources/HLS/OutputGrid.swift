@@ -66,8 +66,8 @@ package struct OutputGrid: Sendable, Hashable {
         self.sampleRate = sampleRate
     }
 
-    /// Returns the default GOP and part length in frames for a frame rate: about one second and half a second; below 10
-    /// fps one second for both. 16 frames at 25 and 30 fps and 32 at 50 and 60 fps are also a whole number of AAC
+    /// Returns the default GOP and part length in frames for a frame rate: a GOP of 0.8 to 1.6 seconds and parts of half a
+    /// GOP; below 10 fps one second for both. 16 frames at 25 and 30 fps and 32 at 50 and 60 fps are also whole numbers of AAC
     /// frames at 48 kHz, so audio and video are cut at the same instant.
     package static func defaultFrames(fps: Int) -> (gop: Int, part: Int) {
         switch fps {

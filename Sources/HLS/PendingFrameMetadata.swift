@@ -16,8 +16,8 @@ package struct FrameMetadata: Sendable, Hashable {
 
 /// The metadata of one track that waits for its frames to be encoded.
 ///
-/// Invariants: (1) each item is sent once; (2) with the part and the frame it belongs to, or with the next ones if
-/// those are already sent.
+/// Invariants: (1) each item is sent at most once; (2) with the part and the frame it belongs to, or with the next ones
+/// if those are already sent.
 package struct PendingFrameMetadata: Sendable {
     /// Maximum number of waiting messages, and of waiting texts; beyond it those for the earliest frames are dropped.
     private static let mostWaiting = 1_024
@@ -51,7 +51,7 @@ package struct PendingFrameMetadata: Sendable {
         }
     }
 
-    /// Drops all texts and layouts that no frame from `frame` on needs, assuming the deepest reordering.
+    /// Drops all texts, captions and layouts that no frame from `frame` on needs, assuming the deepest reordering.
     mutating func forget(before frame: Int64, step: Int64) {
         let oldest = frame - Self.deepestReorder * step
         self.texts.removeAll { $0.frame < oldest }

@@ -46,8 +46,8 @@ package struct PlaylistWindow: Sendable {
     /// Duration of all listed segments in nanoseconds. The sum is stored, because it is read with every segment, a
     /// playlist may span a day, and a restarted worker adds all segments at once.
     package private(set) var duration: Int64 = 0
-    /// Whether removed segments are handed over to the caller by ``takeRemoved()`` instead of becoming ``retired``: for
-    /// an owner that lists them in a longer playlist and deletes their files itself.
+    /// Whether ``removeFirst(_:)`` hands segments over to the caller by ``takeRemoved()`` instead of making them
+    /// ``retired``: for an owner that lists them in a longer playlist and deletes their files itself.
     package var handsOver = false
     private var removed: [Segment] = []
 
@@ -172,7 +172,7 @@ package struct PlaylistWindow: Sendable {
 
     /// Removes `count` segments from the start; they become ``retired``, or are handed over if ``handsOver`` is set.
     ///
-    /// - Returns: `false` if invariant (3) forbids it; then nothing is changed.
+    /// - Returns: `false` if `count` exceeds ``removableCount``; then nothing is changed.
     @discardableResult
     package mutating func removeFirst(_ count: Int) -> Bool {
         guard count >= 0, count <= self.removableCount else { return false }

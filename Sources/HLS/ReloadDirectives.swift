@@ -4,8 +4,8 @@ import MediaTypes
 ///
 /// Spec: rfc8216bis §6.2.5 (`_HLS_msn`, `_HLS_part`, `_HLS_skip`).
 package struct ReloadDirectives: Sendable, Hashable {
-    /// The response must wait until the segment with this number, or a part of it, is listed (`_HLS_msn`); `nil` if
-    /// absent.
+    /// The response must wait until the segment with this number is listed as complete or, if ``part`` is set, until that
+    /// part of it is listed (`_HLS_msn`); `nil` if absent.
     package var mediaSequence: Int64?
     /// The response must wait until this part of the segment is listed (`_HLS_part`); `nil` if absent.
     package var part: Int64?

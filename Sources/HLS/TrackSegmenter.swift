@@ -182,8 +182,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Prepares for packets of another stream; the next one must be an IDR frame.
     ///
-    /// - Parameter isPlaced: Whether the `dts` of an IDR frame of the new stream equals its presentation time, so that
-    ///   no reorder delay has to be added.
+    /// - Parameter isPlaced: Whether the packets are a publisher's own, passed through. The `dts` of their IDR frames
+    ///   equals the presentation time, so no reorder delay is added, and they get no closed captions.
     package mutating func beginStream(isPlaced: Bool) {
         self.lastDTS = nil
         self.firstShown = nil

@@ -15,7 +15,8 @@ package enum CodecCompatibility {
     static func isAAC(_ codec: String) -> Bool { self.sounds.contains(codec.lowercased()) }
 
     /// Whether a player that can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL` with no higher profile and
-    /// level, or `mp4a.40.N`. Players decide by the declared codec, so it must cover all media of the variant.
+    /// level, or AAC (`mp4a.40.N`) of the same or an earlier type. Players decide by the declared codec, so it must cover
+    /// all media of the variant.
     package static func covers(_ declared: String, _ found: String) -> Bool {
         if let limit = self.sounds.firstIndex(of: declared.lowercased()) {
             return self.sounds.firstIndex(of: found.lowercased()).map { $0 <= limit } ?? false

@@ -71,8 +71,12 @@ extension Linter {
         }
     }
 
-    /// Returns the number of the segment in playlist `other` whose start is nearest, if it is less than half a target
-    /// duration and half its own duration away, and no other segment of this playlist is nearer; otherwise `nil`.
+    /// Returns the number of the segment in playlist `other` that matches segment `number` of playlist `index`; `nil` if
+    /// there is none.
+    ///
+    /// The segment with the same number matches if its start is less than half a target duration away. Otherwise the one
+    /// whose start is nearest matches, if it is also less than half its own duration away, and no other segment of
+    /// playlist `index` is nearer to it.
     private func nearest(to index: Int, _ number: Int64, in other: Int) -> Int64? {
         guard let start = self.histories[index].records[number]?.digest?.main?.startTime else { return nil }
         let half = UInt64(max(0, self.histories[index].list?.targetDuration ?? 0) / 2)

@@ -61,7 +61,7 @@ package struct Linter: Sendable {
     package var segmentCount: Int { self.histories.reduce(0) { $0 + $1.segmentCount } }
     package var partCount: Int { self.histories.reduce(0) { $0 + $1.partCount } }
     package var byteCount: Int64 { self.histories.reduce(0) { $0 &+ $1.byteCount } }
-    /// Number of segments in memory; it stays constant in a long run.
+    /// Number of segments in memory. It depends on the length of the playlists, not on the duration of the run.
     package var recordCount: Int { self.histories.reduce(0) { $0 + $1.records.count } }
     /// Whether no playlist has to be read any more, because each has ended or is gone.
     package var isEnded: Bool { !self.histories.isEmpty && self.histories.allSatisfy(\.isOver) }
@@ -124,7 +124,7 @@ package struct Linter: Sendable {
         self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: self.now)
     }
 
-    /// Adds a finding, unless this function has added one of the same rule, text and playlist before.
+    /// Adds a finding, unless this function has added one of the same rule, text and playlist before, or 10,000 findings.
     mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil) {
         guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else {
             return

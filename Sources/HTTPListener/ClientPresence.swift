@@ -13,7 +13,8 @@ package final class ClientPresence: Sendable {
     package let eventLoop: (any EventLoop)?
     private let state = Mutex(State())
 
-    /// The client's address, as its proxy has named it (``HTTPProxies``); nil for a Unix socket.
+    /// The client's address as its proxy has named it (``HTTPProxies``), or else that of the connection, which has no IP
+    /// address if it is a Unix socket.
     package let remoteAddress: SocketAddress?
 
     package init(eventLoop: (any EventLoop)? = nil, remoteAddress: SocketAddress? = nil) {

@@ -151,7 +151,7 @@ package final class HTTPListener: Sendable {
         return listener
     }
 
-    /// Closes the current connections after `delay`; new ones may still be opened.
+    /// Closes the connections that are open after `delay`; new ones may still be opened.
     package func closeConnections(in delay: TimeAmount) {
         self.gate.pass { [connections] in
             _ = self.group.next().scheduleTask(in: delay) { connections.closeAll() }

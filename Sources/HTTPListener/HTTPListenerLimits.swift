@@ -8,7 +8,8 @@ package struct HTTPListenerLimits: Sendable {
     /// an idle connection of the address can be closed in their favor. `nil`: no separate limit.
     package var connectionsPerAddress: Int?
     /// Number of open connections above which idle ones (without a request) are closed in favor of new ones, the longest
-    /// idle first, as well as those that do not read their reply. `nil`: they stay open. HTTP/1.1 only.
+    /// idle first, as well as those that do not read their reply. `nil`: they stay open. An HTTP/2 connection is idle if
+    /// none of its streams has a request.
     package var crowd: Int?
     /// Maximum size of a request body in bytes.
     package var bodyBytes: Int
@@ -50,7 +51,7 @@ package struct HTTPListenerLimits: Sendable {
     /// Number of bytes written in one piece. It is small enough that a slow client costs little memory, and large
     /// enough that a fast client needs few system calls.
     static let chunkBytes = 64 << 10
-    /// Number of bytes of a file that one reply holds in memory. Each reply has its own copy, so two thousand slow
+    /// Number of bytes of a file that one reply holds in memory. Each reply may have its own copy, so two thousand slow
     /// readers of segments must cost less memory than the room's video frames.
     static let fileChunkBytes = 16 << 10
     /// Maximum number of unsent bytes of each connection in the kernel, not counting bytes in flight.

@@ -11,7 +11,7 @@ extension AnswerSettings.Candidate {
     ///     wildcard.
     ///   - bound: Address of the UDP socket.
     ///   - hasTCP: Whether a TCP socket has the same port.
-    ///   - place: The object of `publicAddresses` in the pipeline.
+    ///   - place: The pipeline object that contains `publicAddresses`, as a path for errors.
     ///   - peers: Who connects, in the plural.
     /// - Throws: ``MediaError/Code/rejected`` if there is no address that peers could reach, or an entry is not an IP address.
     package static func hosts(

@@ -4,7 +4,7 @@ package import WebRTC
 
 /// The server of the sessions of ``PeerStreamHandler``. Bound to one event loop.
 package protocol PeerStreamHost: AnyObject, SendableMetatype {
-    /// Has a session.
+    /// The object to which a session belongs, such as a viewer.
     associatedtype Owner: AnyObject
 
     /// When a connection whose client does not read is closed.

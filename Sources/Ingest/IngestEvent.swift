@@ -27,8 +27,8 @@ package enum IngestEvent: Sendable, Hashable {
     case data(SourceID, name: String, values: String)
     /// The publisher ended its publication.
     case unpublished(SourceID, reason: String)
-    /// The publisher's connection ended without an unpublish: network, timeout, protocol error, or disconnected by the
-    /// server.
+    /// The publication ended without an unpublish: network, timeout, protocol error, disconnected by the server, or a WebRTC
+    /// publisher that sends nothing for some time.
     case lost(SourceID, reason: String)
     /// A pull source connects to its server; `url` without stream key.
     case pulling(SourceID, url: String)

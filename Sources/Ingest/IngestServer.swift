@@ -46,7 +46,7 @@ package final class IngestServer: Sendable {
     ///
     /// - Parameters:
     ///   - clock: Stamps the arrival of packets; deadlines use it too.
-    ///   - events: Called on the event loop; must not block.
+    ///   - events: Called on the event loop, on the threads of SRT publishers, and by ``start()``; must not block.
     package init(
         configuration: IngestConfiguration, clock: any MonotonicClock, logger: Logger,
         events: @escaping @Sendable (IngestEvent) -> Void

@@ -16,7 +16,7 @@ package struct RelayStatus: Sendable, Hashable {
     package var state = State.waiting
     /// Bytes of media written to all connections, with chunk headers, but without handshakes and metadata.
     package var bytes: UInt64 = 0
-    /// Number of packets dropped because the remote server was too slow.
+    /// Number of packets dropped because the remote server was too slow, or while a key frame was awaited.
     package var dropped = 0
     /// Number of connection attempts that followed a failed connection.
     package var retries = 0

@@ -4,7 +4,7 @@ package import RTMP
 package struct SourceStatistics: Sendable, Hashable {
     /// Number of publications that were accepted.
     package var publications = 0
-    /// True while a publisher is connected.
+    /// True while the source is published; false while a connected WebRTC publisher is silent.
     package var isPublishing = false
     /// Bytes received. RTMP publishers: all bytes of the connection. WebRTC: authentic RTP and RTCP packets. SRT and
     /// RTMP pull sources: payload without protocol overhead.

@@ -8,8 +8,8 @@ package struct WebRTCStatistics: Sendable, Hashable {
     package var transport: String?
     /// Loss, jitter, retransmissions and round-trip time.
     package var media = RTCMediaStatistics()
-    /// Sum of losses, of frames that are malformed or too large, and of complete frames that were dropped because an earlier
-    /// frame is missing.
+    /// How often packets were missing, plus the frames and audio packets that are malformed or too large, plus the complete
+    /// frames that were dropped while waiting for a key frame.
     package var damagedFrames: UInt64 = 0
     /// The part of ``damagedFrames`` that is video.
     package var damagedVideoFrames: UInt64 = 0
@@ -44,7 +44,7 @@ package struct WebRTCStatistics: Sendable, Hashable {
 extension WebRTCStatistics {
     /// Packets that were sent according to their sequence numbers, without retransmissions.
     package var expected: Int64 { self.media.tracks.reduce(0) { $0 &+ $1.expected } }
-    /// Packets that the network lost. Retransmission may have repaired it.
+    /// Packets that the network lost, including those that were received later by retransmission.
     package var networkLost: Int64 { self.media.tracks.reduce(0) { $0 &+ $1.networkLost } }
     /// Missing packets that arrived after a request.
     package var recovered: Int64 { self.sum(\.ordering.recovered) }

@@ -42,7 +42,7 @@ package final class AnimationReader {
     package static let mostSamples: Int64 = 3840 * 2160
     /// Largest number of coded frames and of their bytes that wait inside the reader.
     private static let mostWaiting = (count: 512, bytes: 8 << 20)
-    /// Longest time that is believed of one frame, in nanoseconds.
+    /// Longest duration of one frame, in nanoseconds; longer ones in the file are shortened to this.
     private static let longestFrame: Int64 = 10_000_000_000
     /// Duration of the only frame of a file that gives none, in nanoseconds.
     private static let usualFrame: Int64 = 40_000_000
@@ -62,7 +62,7 @@ package final class AnimationReader {
     private var waitingBytes = 0
     private var sound: AudioDecoder?
     private var graph: FilterGraph?
-    /// The place in which the frames are shown, at first the box that they must fit into.
+    /// Rectangle of the canvas in which the frames are shown; before the first frame, the box that they are fitted into.
     package private(set) var target: PixelRect
     private var isPlaced = false
     /// Timestamp that becomes 0, in nanoseconds; `nil` before the first video packet.

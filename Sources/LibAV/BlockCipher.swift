@@ -28,8 +28,8 @@ package enum BlockCipher {
 
     /// Decrypts one message.
     ///
-    /// - Returns: `nil` if the bytes are not whole blocks, or the padding is invalid, which shows that they are not a
-    ///   whole message or were encrypted with another key.
+    /// - Returns: `nil` if the bytes are not whole blocks, if the key or vector has another size than 16 bytes, or if the
+    ///   padding is invalid, because the bytes are not a whole message or were encrypted with another key.
     package static func opened(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.blockSize) else { return nil }
         var clear = bytes

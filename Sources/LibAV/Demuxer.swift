@@ -162,7 +162,8 @@ package final class OpenedFile: @unchecked Sendable {
 }
 
 extension Picture {
-    /// Loads the first frame of an image or video file, for placeholders. Only a regular file is read; see ``LocalFile``.
+    /// Loads the first frame of an image or video file, for placeholders and images of scenes. Only a regular file is
+    /// read; see ``LocalFile``.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package static func load(path: String, place: String) throws(MediaError) -> Picture {

@@ -1,8 +1,8 @@
 import CLibAV
 import MediaTypes
 
-/// Converts canvas frames to NV12, the input format of hardware encoders. With VAAPI the result is in the device's
-/// memory, otherwise in main memory. Only the encoder's thread may use it.
+/// Converts canvas frames to NV12, the input format of the VAAPI and QSV encoders. With VAAPI the result is in the
+/// device's memory, with QSV in main memory. Only the encoder's thread may use it.
 @safe
 final class HardwareFrames {
     /// The encoder's pixel format.

@@ -2,7 +2,7 @@ import CLibAV
 import MediaKernels
 import MediaTypes
 
-/// The single `AVPacket` that a decoder or encoder reuses.
+/// The single `AVPacket` that a decoder, an encoder or a file reader reuses.
 @safe
 struct PacketSlot: ~Copyable {
     let raw: UnsafeMutablePointer<AVPacket>

@@ -4,8 +4,7 @@
 /// stream in which no unit begins must be closed. If there is only one video track, each of its units accounts for all
 /// bytes read before. Any other unit accounts for its own bytes, plus a quarter for packet overhead.
 package struct ReadLimit: Sendable {
-    /// Maximum number of bytes read that no unit accounts for: eight of the largest units, or a minute and a half of
-    /// 5 Mbit/s without a frame.
+    /// Maximum number of bytes read that no unit accounts for: 64 MiB.
     package static let most: Int64 = 64 << 20
     /// Bytes of packet headers and tables per unit, in addition to the quarter.
     private static let overhead: Int64 = 4 * 188

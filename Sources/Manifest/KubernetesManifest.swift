@@ -1,6 +1,7 @@
 /// Makes the Kubernetes manifest of a room: a Job, because a room ends, a ConfigMap with the room's configuration, and
-/// a Service for its ports. The Job refers to a Secret by name. The manifest contains this Secret, with placeholders as
-/// values, only if ``ManifestRequest/printsSecret`` is true.
+/// a Service for the ports of viewers and of the control API, if it has any. If the room has secrets, the Job refers to
+/// a Secret by name. The manifest contains this Secret, with placeholders as values, only if
+/// ``ManifestRequest/printsSecret`` is true.
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
     /// The Job's `backoffLimit`: number of failures after which Kubernetes gives up a Job.
@@ -34,10 +35,15 @@ package enum KubernetesManifest {
             head.append("Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))")
         }
         if hasSecrets, !request.printsSecret { head += self.secretCommand(needs, request) }
-        head += [
-            "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every",
-            "other code, the room is started again, on another node if necessary. kubectl delete job stops it.",
-        ]
+        head.append(
+            "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every")
+        head +=
+            request.failsFast
+            ? [
+                "other code except those of podFailurePolicy, which fail the Job, the room is started again, on another",
+                "node if necessary. kubectl delete job stops it.",
+            ]
+            : ["other code, the room is started again, on another node if necessary. kubectl delete job stops it."]
         let text = head.map { "# \($0)\n" }.joined() + objects.map(\.document).joined(separator: "---\n")
         return [ManifestFile("\(needs.name.label).yaml", text)]
     }

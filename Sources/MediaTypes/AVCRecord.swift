@@ -50,7 +50,8 @@ package struct AVCRecord: Sendable, Hashable {
         self.rest = []
     }
 
-    /// Makes a record from the SPS and PPS in an encoder's Annex B bytes; `nil` if one kind is missing.
+    /// Makes a record from the SPS and PPS in an encoder's Annex B bytes; `nil` under the conditions of
+    /// ``init(sequenceParameterSets:pictureParameterSets:)``.
     package init?(annexB: [UInt8]) {
         let units = AnnexB.units(of: annexB)
         self.init(

@@ -1,4 +1,4 @@
-/// Reads the bits of a NAL unit's payload, most significant first; every read past the end returns `nil`.
+/// Reads bits, most significant first, for example those of a NAL unit's payload; a read past the end returns `nil`.
 package struct BitReader {
     private let bytes: [UInt8]
     private var position = 0

@@ -23,7 +23,7 @@ package final class DTLSTransport {
         case handshaking
         /// Media may be sent and received with these keys.
         case connected(SRTPKeys)
-        /// One side has sent close_notify.
+        /// The peer has sent close_notify, or ``DTLSTransport/close()`` was called.
         case closed
         /// Why there is no connection, in words for a log; it contains nothing secret.
         case failed(String)

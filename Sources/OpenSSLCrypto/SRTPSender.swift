@@ -33,7 +33,7 @@ package final class SRTPSender {
 
     /// A sender with session keys.
     ///
-    /// - Parameter firstRTCPIndex: RFC 3711 §3.4 begins with 1.
+    /// - Parameter firstRTCPIndex: Index of the first RTCP packet; libsrtp begins with 1, too.
     package init(rtp: SRTPSessionKeys, rtcp: SRTPSessionKeys, firstRTCPIndex: UInt32 = 1) throws(MediaError) {
         self.profile = rtp.profile
         self.rtp = try SRTPCipher(rtp, seals: true)

@@ -9,7 +9,7 @@ package struct OriginRequest: Sendable {
     package var directives: ReloadDirectives
     /// Whether the client accepts gzip compression.
     package var acceptsGzip: Bool
-    /// Query to append to every URI in a playlist: percent-encoded, without `?`; empty for none.
+    /// Query to append to every URI of this server in a playlist: percent-encoded, without `?`; empty for none.
     package var query: String
     /// The client that waits for the answer.
     package var client: ClientPresence
@@ -33,7 +33,7 @@ package enum OriginAnswer: Sendable {
     case missing
     /// Status 400 with this reason: the request is invalid.
     case refused(String)
-    /// Status 503 with this reason: a wait timed out, too many requests wait already, or the listener stops.
+    /// Status 503 with this reason, for example because a wait timed out, too many requests wait, or the listener stops.
     case late(String)
 }
 
@@ -48,7 +48,7 @@ package protocol OriginContent: Sendable {
     /// Whether the room has ended, so that nothing more will be published.
     var ended: Bool { get }
 
-    /// Answers requests that have waited for too long with status 503. Called about twice a second.
+    /// Answers requests that have waited for too long, usually with status 503. Called about twice a second.
     func expire()
 
     /// Answers every waiting request, because the listener stops.

@@ -3,7 +3,7 @@ import LibAV
 import Synchronization
 
 /// A cache for the forms of playlists that are published as plain bytes, such as the multivariant playlist: compressed
-/// or not, and with each request's query on all URIs.
+/// or not, and with each request's query on all URIs of this server.
 final class PlaylistVariants: Sendable {
     private struct Form: Hashable {
         let fingerprint: UInt64
@@ -29,8 +29,8 @@ final class PlaylistVariants: Sendable {
 
     private let made = Mutex(Made())
 
-    /// Returns a playlist in the form that a request needs: with the query on every URI, and compressed if the client
-    /// accepts it. Other objects are returned unchanged. `nil` if the query would make the playlist too long.
+    /// Returns a playlist in the form that a request needs: with the query on every URI of this server, and compressed if
+    /// the client accepts it. Other objects are returned unchanged. `nil` if the query would make the playlist too long.
     func object(_ object: OriginObject, query: String, acceptsGzip: Bool) -> OriginObject? {
         guard object.contentType == PlaylistVersion.contentType, !object.isGzip, !object.variesByEncoding,
             case .bytes(let plain) = object.body

@@ -7,14 +7,14 @@ package struct ViewerStatus: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
         /// There is nothing to play, and no publisher is connected.
         case waiting
-        /// A publisher is connected, and the playlists do not exist yet.
+        /// A publisher is connected or the program has begun, and the playlists do not exist yet.
         case starting
         /// Viewers can play the program.
         case live
         /// No source on air sends media, and a publisher is connected or expected back. Also while a worker fails, or is
         /// replaced by another one.
         case interrupted
-        /// Viewers can play, and no publisher is connected or expected back.
+        /// No source on air sends media, and no publisher is connected or expected back.
         case left
         /// The room has ended.
         case ended

@@ -38,7 +38,7 @@ package struct ClaimedFile: Sendable {
 
     /// Replaces the file's content.
     ///
-    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room; nothing is written then.
+    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room; the file keeps its content then.
     ///   ``MediaError/Code/outputLost`` or ``MediaError/Code/diskFull``.
     package func write(_ bytes: [UInt8]) throws(MediaError) {
         let temporary = self.temporary(self.claim.incarnation)

@@ -3,8 +3,8 @@ import MediaTypes
 /// The bit rates that a track declares while its encoder settings change: an upper bound for all segments that its
 /// playlist still lists.
 struct DeclaredRateHistory: Sendable {
-    /// Number of segments after a change that may still have the previous bit rates: one waiting for the store, one in
-    /// progress, and those in the encoders' lookahead.
+    /// Distance from the next segment to be listed to the last one that may still have the previous bit rates: segments
+    /// may wait for the store, be in progress, or be in the encoders' lookahead.
     private static let underWay: Int64 = 4
 
     private var now: BitRates

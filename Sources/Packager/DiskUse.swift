@@ -8,7 +8,7 @@ package struct DiskUse: Sendable, Hashable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Segments that live playlists list.
+        /// The directory of an HLS output.
         package static let live = Purpose(rawValue: 1)
         package static let recording = Purpose(rawValue: 2)
         package static let clips = Purpose(rawValue: 4)

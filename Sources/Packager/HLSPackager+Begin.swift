@@ -14,7 +14,7 @@ extension HLSPackager {
         /// Segment boundaries. A later worker's first segment is shorter if the previous worker ended between two
         /// regular boundaries.
         var slots: SegmentBoundaries
-        /// First frames of segments that begin off the regular grid.
+        /// First frames of segments that begin off the regular grid, and of the first regular segment after them.
         var cuts: [Int64] = []
 
         /// Moves the first live frame to `frame` or the next multiple of `unit`, if viewers have already seen frames up
@@ -28,8 +28,8 @@ extension HLSPackager {
 
     /// Number of previous workers whose leftover files are removed.
     static let orphanedRuns: Int64 = 8
-    /// Maximum number of leftover segments to remove per previous worker: limits the loop for a store that reports
-    /// every name as present.
+    /// Maximum number of leftover segments to remove for each track of each previous worker: limits the loop for a store
+    /// that reports every name as present.
     private static let mostOrphans: Int64 = 4_096
     /// Longest outage, in seconds, that is filled with slate, whatever the playlist window. All slate is written before
     /// playlists are shown again.
@@ -65,13 +65,14 @@ extension HLSPackager {
     /// segment to the newest GOP that should have begun, and live media starts with that GOP. The first of those frames
     /// are already overdue, so the live edge is where it would be without the outage. The first segments and parts are
     /// published when this returns. Otherwise, or without slate, the run begins after a discontinuity with the first
-    /// unpublished segment that starts now or later. If the worker cannot continue, each track also gets a new
+    /// unpublished segment that starts now or later. If a live worker cannot continue, each track also gets a new
     /// initialization segment.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds since the Unix epoch.
     ///   - slate: The slate clip, with one entry per track; with `nil` or another number of entries nothing is filled.
-    /// - Throws: ``MediaError/Code/outputLost`` if the state cannot be written, ``MediaError/Code/superseded``,
+    /// - Throws: ``MediaError/Code/outputLost`` or ``MediaError/Code/diskFull`` if the state cannot be written,
+    ///   ``MediaError/Code/superseded``,
     ///   ``MediaError/Code/invalidData`` for a state or a codec configuration that cannot be used.
     package func begin(now: Int64, slate: Slate? = nil) throws(MediaError) -> Beginning {
         let origin = self.claimed.origin ?? now
@@ -343,8 +344,8 @@ extension HLSPackager {
         }
     }
 
-    /// Removes files that previous workers wrote but never listed, because they were killed before, and playlists that
-    /// this worker no longer writes.
+    /// Removes files that previous workers wrote but never listed, because they were killed before, their journals, and
+    /// playlists that this worker no longer writes.
     private func removeOrphans(besides record: LiveEdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }

@@ -1,8 +1,9 @@
 import HLS
 
 extension HLSPackager {
-    /// Returns the segments that the playlists in the directory list now, grouped over all tracks, oldest first.
-    /// Callable from any thread; does not wait for the store.
+    /// Returns the segments that the playlists in the directory list, or will list as soon as they are written, grouped
+    /// over all tracks, oldest first. Includes the playlists of the whole window. Callable from any thread; does not wait
+    /// for the store.
     package func listedSlots() -> [ListedSegmentSet] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
         var slots: [Int64: [ListedSegmentSet.Track]] = [:]

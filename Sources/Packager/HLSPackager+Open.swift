@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension HLSPackager {
-    /// Opens an output in a directory; see ``open(_:tracks:store:clock:report:)``.
+    /// Opens an output in a directory; see ``open(_:tracks:store:clock:keeper:report:)``.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], clock: any MonotonicClock,
         keeper: (any ListingObserver)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void

@@ -6,8 +6,8 @@ import Synchronization
 /// The interface to the playback listener: notifications for viewers and the objects they can request.
 extension HLSPackager {
     /// Registers `viewers`, which is called with every change at the live edge, including each new part; call this
-    /// before ``begin(now:slate:)``. The calls come one at a time, from the encoders' threads, the writer's thread and
-    /// that of ``begin(now:slate:)``, with a lock held, and must not block.
+    /// before ``begin(now:slate:)``. The calls come one at a time, on whichever thread makes the change (an encoder's, the
+    /// writer's, or a caller of the packager's methods), with a lock held, and must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveEdgeUpdate) -> Void) {
         self.intake.withLock { intake in
             intake.viewers = { [weak self] update in
@@ -56,8 +56,8 @@ extension HLSPackager {
         self.shownNumber.store(newest, ordering: .releasing)
     }
 
-    /// Registers `watcher`, which is called on the encoder's thread for every part as soon as players can request it,
-    /// with the part's frames counted from the room's origin.
+    /// Registers `watcher`, which is called with a part's frames, counted from the room's origin, when the part has been
+    /// added to the live edge. It is not called for the last parts of a track that ends.
     package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
         self.intake.withLock { $0.watcher = watcher }
     }

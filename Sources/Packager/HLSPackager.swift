@@ -6,9 +6,10 @@ import Synchronization
 /// An HLS output of a room: takes the coded packets of all tracks, cuts them into aligned segments and parts, and keeps
 /// the output directory, the playlists and the objects for viewers consistent.
 ///
-/// Call order: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes the timeline,
-/// ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, and ``finish(endlist:)``
-/// makes ``run()`` return. The packager never reads the wall clock: all dates follow from the room's origin.
+/// Call order: ``open(_:tracks:store:clock:keeper:report:)`` claims the directory, ``begin(now:slate:)`` fixes the
+/// timeline, ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, and
+/// ``finish(endlist:)`` makes ``run()`` return. The packager never reads the wall clock: all dates follow from the
+/// room's origin.
 package final class HLSPackager: Sendable {
     /// How a worker's run ended.
     package enum Outcome: Sendable, Equatable {
@@ -36,7 +37,7 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// Maximum number of complete segments that wait for the store, with `waitsForStore`; beyond it, `receive` blocks.
+    /// Number of complete segments waiting for the store at which `receive` blocks, with `waitsForStore`.
     private static let queuedSlots = 4
     /// Nanoseconds without a packet after which the worker checks its claim: the process may have been stopped and
     /// another worker started meanwhile.
@@ -111,8 +112,8 @@ package final class HLSPackager: Sendable {
     /// Takes the next packet of a track, in decoding order. Packet times count from the room's origin, see
     /// ``TrackSegmenter``.
     ///
-    /// Each track has one calling thread; several tracks may be fed at the same time. Packets before ``begin(now:)``
-    /// and after ``finish(endlist:)`` are dropped.
+    /// Each track has one calling thread; several tracks may be fed at the same time. Packets before
+    /// ``begin(now:slate:)`` and after ``finish(endlist:)`` are dropped.
     package func receive(track: Int, _ packet: CodedPacket) {
         guard self.segmenters.indices.contains(track) else { return }
         if self.settings.waitsForStore { self.waitForSpace() }
@@ -185,9 +186,8 @@ package final class HLSPackager: Sendable {
         self.work.signal()
     }
 
-    /// Marks a change of the program at a frame. The mark becomes a date range in every playlist, listed with the first
-    /// part that contains the frame. A mark is in time if it arrives before its frame is encoded. Callable from any
-    /// thread.
+    /// Marks a change of the program at a frame: it ends the open date range of its class in every playlist and may begin
+    /// a new one. A mark is in time if it arrives before its frame is encoded. Callable from any thread.
     package func mark(_ mark: ProgramMark) {
         let isNews = self.intake.withLock { intake in
             guard intake.endlist == nil, !intake.isOver else { return false }
@@ -218,8 +218,8 @@ package final class HLSPackager: Sendable {
         guard !output.isEmpty else { return }
         let (isReady, watcher, slots) = self.intake.withLock { intake in
             let reach = Self.reach(of: output, intake.slots)
-            // A change is listed before the part that shows it. In offline jobs it is listed with its segment, so that
-            // the same job always produces the same playlists.
+            // A change is passed on before the part that shows it. In offline jobs it is passed on with its segment, so
+            // that the same job always produces the same playlists.
             let changes = self.settings.waitsForStore ? [] : intake.marks.release(before: reach)
             intake.list(changes)
             if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
@@ -257,11 +257,11 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// Ends the input. The remaining media is published up to the end of the video, then ``run()`` returns.
+    /// Ends the input: ``run()`` publishes the rest and returns.
     ///
-    /// - Parameter endlist: The room has ended: playlists get `EXT-X-ENDLIST`, and no later worker can continue in the
-    ///   directory. If false, the playlists stay open for the next worker and end with a complete segment, after which
-    ///   it can continue.
+    /// - Parameter endlist: The room has ended: the media is published up to the end of the video, playlists get
+    ///   `EXT-X-ENDLIST`, and no later worker can continue in the directory. If false, the incomplete last segment is
+    ///   dropped, and the playlists stay open for the next worker.
     package func finish(endlist: Bool) {
         guard endlist else { return self.leaveOpen() }
         var pictureEnd: Int64?

@@ -7,9 +7,9 @@ package import MediaTypes
 /// The methods are called on the writer's thread, which also publishes the live playlists, and at the start on that of
 /// ``HLSPackager/begin(now:slate:)``: implementations must return quickly.
 package protocol ListingObserver: Sendable {
-    /// Called before the playlists list a new segment of all tracks; the segment's files are already written. A
-    /// repeated media sequence number replaces the earlier segment: a worker was killed before its state file contained
-    /// the number.
+    /// Called before the playlists in the directory list a new segment of all tracks; its files are already written,
+    /// except those that become gaps. A repeated media sequence number replaces the earlier segment: a worker was killed
+    /// before its state file contained the number.
     func keep(_ slot: ListedSegmentSet)
 
     /// Called when a date range has begun or ended, and at the start of a worker for every range that is listed.

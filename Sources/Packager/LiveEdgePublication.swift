@@ -116,7 +116,7 @@ struct LiveEdgePublication: Sendable {
         }
     }
 
-    /// Ends a track's list from a segment on, because the track sleeps until ``wake(track:at:)``.
+    /// Empties a track's list, because the track sleeps until ``wake(track:at:)``.
     mutating func sleep(track: Int) {
         guard self.tracks.indices.contains(track), !self.isEnded else { return }
         self.tracks[track].sleep(&self.update)
@@ -124,7 +124,7 @@ struct LiveEdgePublication: Sendable {
     }
 
     /// Begins a track's list again with segment `slot`, which has the same media sequence number as in the other
-    /// playlists. Needs a track that is awake.
+    /// playlists. Does nothing if no other track has a playlist from which the number can be derived.
     mutating func wake(track: Int, at slot: Int64) {
         guard self.tracks.indices.contains(track), !self.isEnded,
             let other = self.tracks.first(where: { !$0.isUnlisted })

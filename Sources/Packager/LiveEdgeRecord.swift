@@ -1,9 +1,9 @@
 import MediaTypes
 
 /// The parts that viewers of the live edge may request, as stored for the next worker (`edge.json`). It is written with
-/// every part, so that the next worker lists the same parts under the same names and continues with the part of the
-/// preload hint. Spec: rfc8216bis §6.2.2 (a part stays available for three target durations), §4.4.5.3 (a hinted part
-/// must follow).
+/// every part unless the store is too slow, so that the next worker lists the same parts under the same names and
+/// continues with the part of the preload hint. Spec: rfc8216bis §6.2.2 (a part stays available for three target
+/// durations), §4.4.5.3 (a hinted part must follow).
 struct LiveEdgeRecord: Sendable, Hashable {
     /// A listed part. Its bytes are a range of its segment's file or, if the state file does not have the segment, an
     /// object of its own.
@@ -101,7 +101,7 @@ struct LiveEdgeRecord: Sendable, Hashable {
 extension LiveEdgeRecord {
     /// Reads a record file.
     ///
-    /// - Returns: `nil` if the file is damaged; then only the parts that it listed are lost.
+    /// - Returns: `nil` if the file is damaged.
     init?(json bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes, limit: StateFile.mostBytes).faultless,
             root[key: "version"]?.integer == 1,

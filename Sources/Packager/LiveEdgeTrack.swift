@@ -246,7 +246,7 @@ struct LiveEdgeTrack: Sendable {
         self.close(asGap: false, isStored, &update)
     }
 
-    /// Lists the segments up to and including a segment index as gaps, because no more media arrives for them.
+    /// Lists the segments up to and including a segment index as gaps, because their media is too late or does not exist.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard !self.isAsleep else { return }
         if self.isWhole { self.close(asGap: false, isStored, &update) }
@@ -435,8 +435,8 @@ struct LiveEdgeTrack: Sendable {
         self.retire(isStored, &update)
     }
 
-    /// Releases media in memory: parts three target durations after the playlist stopped listing them (§6.2.2),
-    /// segments once a file has them.
+    /// Releases media in memory: parts three target durations after the playlist stopped listing them (§6.2.2), and with
+    /// them their segment if a file has it, if it has expired, or if too many segments are held.
     private mutating func retire(_ isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard let last = self.track.window.segments.last else { return }
         let timescale = Int64(last.duration.timescale)

@@ -6,9 +6,9 @@ import MediaTypes
 /// of a rendition, listed in playlists of version 3. The segments have the same numbers as in the HLS output and are
 /// made from its published fragments.
 ///
-/// A value: it takes the listing of the HLS output and a store, and produces files and playlists. Every segment of a
-/// rendition is made once, in order. It becomes a gap if its media cannot be read, its file cannot be written, or its
-/// listing was dropped because the store is too slow.
+/// A value: it takes the listing of the HLS output and a store, and produces files and playlists. The segments of a
+/// rendition are made in order. A segment is a gap if it is one in the HLS output, if its media cannot be read, if its
+/// file cannot be written or is lost, or if its listing was dropped because the store is too slow.
 ///
 /// Segments of an encrypted room are encrypted as a whole. They use the keys of the rendition's video track, or of its
 /// audio track if it has no video, but initialization vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
@@ -417,7 +417,7 @@ struct MPEGTSPublication: Sendable {
 
     /// Writes the playlists.
     ///
-    /// - Returns: Whether all playlists are in the store.
+    /// - Returns: False if a write failed; true also if there is no segment to list yet.
     private mutating func publish(_ listing: OutputListing, store: any SegmentStore) -> Bool {
         guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return true }
         let target = self.grid.targetDuration

@@ -3,8 +3,8 @@ import MediaTypes
 
 /// Program changes that wait for their frame, and the date ranges that are open.
 ///
-/// A date range is listed with the first part that reaches its first frame, in all playlists at the same time. Until
-/// then a command may still cancel it; the start and attributes of a listed range never change.
+/// A date range is passed on for listing with the first part that reaches its first frame. Until then a command may
+/// still cancel it; after that its start and attributes never change.
 struct MarkBoard: Sendable {
     private struct Open: Sendable {
         let id: String

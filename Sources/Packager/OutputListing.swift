@@ -2,7 +2,7 @@ package import HLS
 package import MediaTypes
 
 /// The content of an output's playlists, for a consumer that builds the same playlists elsewhere, such as an upload.
-/// The first listing contains all segments, each later one only those that were added.
+/// A consumer's first listing contains all segments, later ones only those added since the last one that it accepted.
 package struct OutputListing: Sendable {
     /// The listed content of one track.
     package struct Track: Sendable {
@@ -22,9 +22,9 @@ package struct OutputListing: Sendable {
         package let longestDuration: Int64
         /// Discontinuity sequence number of the first of ``segments``.
         package let discontinuitySequence: Int64
-        /// The listed segments with consecutive numbers, newest last; only the new ones in all listings but the first.
+        /// The listed segments with consecutive numbers, newest last; only the new ones if the consumer has the earlier ones.
         package let segments: [Segment]
-        /// Earlier segments that are not in ``segments`` and not deleted; empty in all listings but the first.
+        /// Earlier segments that are no longer listed and not deleted; empty if the consumer has accepted earlier listings.
         package let retired: [RetiredSegment]
         /// The track's I-frame playlist; `nil` if it has none.
         package let iFrames: IFrames?
@@ -207,8 +207,8 @@ extension HLSPackager {
     /// Makes a slate segment with the duration and the initialization segment of a listed segment, to replace that
     /// segment.
     ///
-    /// - Returns: `nil` if slate does not fit: the segment was cut short, or its configuration is not the first one of
-    ///   a worker.
+    /// - Returns: `nil` if slate does not fit, for example because the segment was cut short or its configuration is not
+    ///   the first one of a worker.
     package func restamped(_ slate: Slate, like segment: Segment, track name: String) -> [UInt8]? {
         guard let index = self.tracks.firstIndex(where: { $0.name == name }), slate.tracks.indices.contains(index),
             slate.frames > 0, Self.isFirstConfiguration(segment.map.uri, of: name)

@@ -6,13 +6,13 @@ package enum PackagerEvent: Sendable {
     /// The worker has inserted slate for the time in which no worker ran. Reported once for the whole time, after
     /// ``segmentPublished(_:)`` for each complete segment with slate.
     case slateFilled(SlateFill)
-    /// A segment has been listed in every playlist.
+    /// A segment has been listed in the media playlist of every track that does not sleep.
     case segmentPublished(PublishedSegment)
     /// The playlists have been ended with `EXT-X-ENDLIST`.
     case playlistEnded
     /// A newer worker serves this directory, so this worker publishes nothing more.
     case superseded
-    /// A write failed. The output retries; segments that stay unwritten become gaps.
+    /// A write or a deletion failed. The output retries; segments that stay unwritten become gaps.
     case outputFailed(MediaError)
     /// A segment is permanently listed as a gap in these tracks' playlists, because it could not be written.
     case segmentLost(mediaSequence: Int64, tracks: [String], MediaError)
@@ -30,7 +30,7 @@ package struct PublishedSegment: Sendable, Hashable {
     /// Wall-clock time of its first frame: nanoseconds since the Unix epoch.
     package let programDate: Int64
     package let duration: MediaDuration
-    /// Size of the segment in bytes by track name; 0 if the track has a gap.
+    /// Size of the segment in bytes by track name; 0 if the track has a gap. A track that sleeps has no entry.
     package let bytes: [String: Int]
     /// Time at which the playlists were published: nanoseconds of the injected clock.
     package let publishedAt: Int64

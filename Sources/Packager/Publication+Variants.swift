@@ -76,8 +76,8 @@ extension Publication {
             audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
     }
 
-    /// Returns an event for each variant whose measured bit rate exceeds the declared one by more than a tenth; each
-    /// rendition is reported once.
+    /// Returns an event for each video rendition with a variant whose measured peak segment bit rate exceeds the declared
+    /// one by more than a tenth. A rendition is reported again only after its declared rates have changed.
     mutating func takeAlarms() -> [PackagerEvent] {
         var alarms: [PackagerEvent] = []
         for combination in self.combinations {

@@ -18,8 +18,8 @@ struct Publication: Sendable {
     /// First frame after the last listed segment, counted from the origin.
     private(set) var nextFrame: Int64
     private(set) var isEnded = false
-    /// Whether the next segment needs an `EXT-X-DISCONTINUITY`, because it follows a hole in time or media of another
-    /// worker.
+    /// Whether the next segment needs an `EXT-X-DISCONTINUITY`, for example because it follows a hole in time or has
+    /// another codec configuration.
     private(set) var discontinuityIsDue: Bool
     /// Names of the tracks whose measured bit rate has already been reported as too high.
     var alarmed: Set<String> = []

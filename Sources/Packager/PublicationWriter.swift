@@ -9,8 +9,7 @@ import MediaTypes
 /// that.
 ///
 /// A segment that cannot be written is *held*: the write is retried when the next segment is ready, and if it fails
-/// again the segment is listed as a gap in the playlists concerned. The writer never traps, and it retries after every
-/// failure.
+/// again the segment is listed as a gap in the playlists of the tracks that lack it.
 struct PublicationWriter: Sendable {
     /// Result of an attempt to publish. `superseded`: a newer worker has claimed the room. `unwritten`: the end of the
     /// playlists, the last segments of playlists that stay open, or the state file could not be written.
@@ -108,7 +107,7 @@ struct PublicationWriter: Sendable {
     /// Writes the room's origin to the state file before anything depends on it, and makes the previous worker's
     /// playlists and segments available to viewers.
     ///
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/superseded``.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/superseded``.
     mutating func begin() throws(MediaError) {
         let store = self.store
         try store.exclusively { () throws(MediaError) in

@@ -20,8 +20,8 @@ package struct TrackFiles: Sendable, Hashable {
         case media
     }
 
-    /// Names of small files that workers write beside the segments of an HLS output, except the state file: the live
-    /// edge at which the next worker continues, and the keys of an encrypted room.
+    /// Names of further files in the directory of an HLS output: the live edge at which the next worker continues, and the
+    /// keys of an encrypted room.
     package static let notes = [LiveEdgeRecord.name, LiveEdgeMark.name, SegmentKeys.fileName]
     /// Name of the file with the room's origin in the directory of an MPEG-TS output: nanoseconds since the Unix epoch
     /// as decimal digits, and a line break.

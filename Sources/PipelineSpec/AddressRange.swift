@@ -6,7 +6,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     /// Prefix length in bits (0…128), counted in the IPv6 form of the address, so that IPv4 lengths are larger by 96.
     private let length: Int
 
-    /// Placeholder for a range that cannot be parsed. It contains only the unspecified address `::`.
+    /// Value that replaces a list element that cannot be parsed, so that parsing can continue. It contains only `::`.
     static let standIn = AddressRange(first: IPAddress(high: 0, low: 0), length: 128)
 
     private init(first: IPAddress, length: Int) {

@@ -5,7 +5,7 @@ extension StillImage {
     static let overlay = Self.rule("an image on the canvas", zOrder: 50, isRequired: true)
     static let watermark = Self.rule("an image on top of every scene", zOrder: 100, isRequired: true)
 
-    /// Placeholder for an element of a list of images that cannot be parsed, so that parsing can continue.
+    /// Value that replaces an element of a list of images that cannot be parsed, so that parsing can continue.
     static let standIn = StillImage(path: "", .whole, zOrder: 0)
 
     private static func rule(_ meaning: String, zOrder: Int, isRequired: Bool) -> ObjectRule<StillImage> {

@@ -190,7 +190,7 @@ extension JSONNode {
     /// Returns the ids of a list's elements.
     ///
     /// - Parameter list: The step that leads to the list; only some lists have ids.
-    /// - Returns: `nil` if an element has no id or two elements have the same id.
+    /// - Returns: `nil` if the list has no ids, an element has no id, or two elements have the same id.
     static func identities(of elements: [JSONNode], in list: DocumentEdit.Step?) -> [String]? {
         guard case .key(let name)? = list else { return nil }
         var ids: [String] = []

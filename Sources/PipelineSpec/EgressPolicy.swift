@@ -98,7 +98,7 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
     /// A host pattern. If the pattern has no port, only the default port of the URL's scheme is allowed.
     case host(HostPattern)
 
-    /// Placeholder for an entry that cannot be parsed; allows nothing.
+    /// Value that replaces a list element that cannot be parsed, so that parsing can continue. It allows nothing.
     static let standIn = EgressEntry.host(.standIn)
 
     /// Parses an entry of `control.egress.allowedHosts`; `nil` if the text is not a valid entry.

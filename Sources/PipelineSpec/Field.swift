@@ -11,11 +11,14 @@ struct Field<Root: Sendable>: Sendable {
     let read: @Sendable (_ node: JSONNode, _ path: String, _ root: inout Root, _ log: inout SpecLog) -> Void
 }
 
+// The functions of rules and fields are generic, and used once for each of 400 keys. Specialized copies would be a third of
+// the module's code and half of its compile time; each runs once per key of a document.
 extension Field {
     /// A field with a default.
     ///
     /// - Parameter derived: The default depends on other fields. `meaning` describes it, and the schema has no
     ///   `default`.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     init<Value>(
         _ key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>, _ meaning: String,
         derived: Bool = false
@@ -30,6 +33,7 @@ extension Field {
     }
 
     /// A required field.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     init<Value>(
         required key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
@@ -40,6 +44,7 @@ extension Field {
     }
 
     /// An optional field; the stored value is `nil` if the key is missing.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     init<Value>(
         optional key: String, _ place: WritableKeyPath<Root, Value?> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
@@ -50,6 +55,7 @@ extension Field {
     }
 
     /// A key with only one allowed value.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     init(_ key: String, always word: String, isRequired: Bool, _ meaning: String) {
         let schema = [JSONMember("const", .string(word))] + (isRequired ? [] : [JSONMember("default", .string(word))])
         self.init(key, isRequired: isRequired, { _ in schema }, meaning) { node, path, _, log in
@@ -104,6 +110,7 @@ extension Field {
     }
 
     /// Returns the field for a larger object in which this field's object is stored at `part`.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     func within<Whole>(_ part: WritableKeyPath<Whole, Root> & Sendable) -> Field<Whole> {
         Field<Whole>(
             key: self.key, isRequired: self.isRequired, meaning: self.meaning,

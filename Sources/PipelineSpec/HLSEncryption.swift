@@ -12,8 +12,8 @@ package struct HLSEncryption: Sendable, Hashable {
     package var method = Method.aes128
     /// Number of segments that share one key (1…10,000). Default 30.
     package var rotateEverySegments = 30
-    /// URL from which players get keys. `{track}` is replaced by the rendition's name and `{period}` by the number of
-    /// the key. `nil`: the viewers' listener serves the keys.
+    /// URL from which players get keys. `{track}` is replaced by the track's name and `{period}` by the number of the
+    /// key, from 0. `nil`: the viewers' listener serves the keys.
     package var keyURI: String?
     /// The secret that keys are derived from, 16 to 4,096 bytes; `nil`: 32 random bytes that are stored next to the
     /// room's state. Never ``Secret/inline(_:)``.
@@ -24,7 +24,9 @@ package struct HLSEncryption: Sendable, Hashable {
     static let rule = ObjectRule(
         "encryption of segments and parts, each as a whole", HLSEncryption(),
         [
-            Field("method", \.method, .choice, "AES-128: CBC mode with one IV for each key and rendition"),
+            Field(
+                "method", \.method, .choice,
+                "AES-128: CBC mode. Each key of a rendition has one IV for fMP4 and another for MPEG-TS"),
             Field(
                 "rotateEverySegments", \.rotateEverySegments, .integer(1...10_000),
                 "number of segments that share one key"),

@@ -70,7 +70,7 @@ package struct HLSOutput: Sendable, Hashable {
     /// 8216bis §4.4.3.6). Default true for an event playlist without encryption; a short live window does not need it.
     package var iFramePlaylists = false
     /// Seconds that a segment stays on disk after it was removed from all playlists, in addition to its own duration
-    /// (0…86,400). Default 30.
+    /// (0…86,400); at least one target duration. Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
     /// Directory of clips, relative to the working directory. `nil`: `clips` in ``path``; for an encrypted output,

@@ -11,7 +11,7 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     private let port: Int?
     package let description: String
 
-    /// Placeholder for a pattern that cannot be parsed; matches nothing.
+    /// Value that replaces a list element that cannot be parsed, so that parsing can continue. It matches nothing.
     static let standIn = HostPattern(host: "", port: 0, description: "")
 
     private init(host: String, port: Int?, description: String) {

@@ -83,8 +83,8 @@ extension JSONNode {
         return members.flatMap { $0.value.everything(at: SpecPath.join(path, $0.key)) }
     }
 
-    /// The pipeline file without secrets: without stream keys and the URLs of sources, relays and RTMP outputs, and
-    /// with other URLs shortened to the parts that cannot contain a secret.
+    /// The pipeline file without secrets: without stream keys and the URLs of sources, relays and RTMP outputs. Webhooks
+    /// for events have only scheme, host and port; other URLs have no user, password, query and fragment.
     package var withoutSecrets: JSONNode { self.cleared(parent: "") }
 
     private func cleared(parent: String) -> JSONNode {

@@ -10,6 +10,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
     /// Additional schema keywords for rules that involve more than one field.
     let keywords: [JSONMember]
 
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     init(_ meaning: String, _ prototype: Root, _ fields: [Field<Root>], keywords: [JSONMember] = []) {
         self.meaning = meaning
         self.prototype = prototype
@@ -21,6 +22,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
     /// key that is similar to a missing one is reported as unknown only.
     ///
     /// - Returns: `nil` if the node is not an object; otherwise the prototype with every valid field filled in.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     func read(_ node: JSONNode, _ path: String, _ log: inout SpecLog) -> Root? {
         guard case .object(let members) = node.content else {
             log.mistake(path, "is \(node.kind), not an object", fix: "write { … }: \(self.meaning)", at: node.position)
@@ -56,6 +58,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
     /// Parses the body of a request.
     ///
     /// - Parameter check: Reports mistakes that involve more than one member, and completes the value.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     func parse(
         _ bytes: [UInt8], check: (_ root: inout Root, _ log: inout SpecLog) -> Void
     ) -> Result<Root, SpecReport.Refusal> {
@@ -75,6 +78,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
     /// Reports an unknown key.
     ///
     /// - Returns: The field that was probably meant; `nil` if no key is similar.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     private func refuse(_ member: JSONMember, at place: String, _ log: inout SpecLog) -> Field<Root>? {
         let known = self.fields.map(\.key)
         let nearest = SpecText.nearest(to: member.key, among: known)
@@ -98,11 +102,13 @@ struct ObjectRule<Root: Sendable>: Sendable {
 
 extension ValueRule {
     /// A rule for an object with the members of `rule`.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     static func object(_ rule: ObjectRule<Value>) -> ValueRule where Value: Sendable {
         ValueRule(schema: rule.schema, read: { rule.read($0, $1, &$2) })
     }
 
     /// A rule for an object that `finish` checks and converts after all fields of the object are parsed.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     static func object<Draft>(
         _ rule: ObjectRule<Draft>, finish: @escaping @Sendable (Draft, _ path: String, inout SpecLog) -> Value
     ) -> ValueRule {

@@ -24,7 +24,8 @@ extension Pipeline {
         /// Milliseconds by which audio and video have moved apart, at which the three alerts are raised (1…60,000,
         /// rising). Default 80, 150, 300.
         package var skewMs = [80, 150, 300]
-        /// Milliseconds between key frames above which alert 1 is raised (500…600,000). Default 4,000.
+        /// Milliseconds between key frames above which alert 1 is raised (500…600,000), except for WebRTC publishers
+        /// that send key frames on request. Default 4,000.
         package var keyFrameIntervalMs = 4000
 
         package init() {}

@@ -13,7 +13,8 @@ extension Pipeline {
         /// Receivers of the room's events.
         package var events: [EventSink] = []
 
-        /// Whether reads need no token; commands always do. Default false.
+        /// Whether reads need no token, except those of the document, the log lines, the program's audio and files of
+        /// clips. Default false.
         package var openReads = false
         /// Rate limit in requests per second (10…100,000), separately for requests with the token, with the read token
         /// and without one; further requests, except those to health endpoints, get status 429. Default 4,000.

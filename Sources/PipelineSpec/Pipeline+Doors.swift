@@ -75,7 +75,7 @@ extension Pipeline {
         self.sources.contains { if case .rtmp = $0.input { true } else { false } }
     }
 
-    /// The listeners of a live room, except those for UDP, with their places in the document.
+    /// The addresses of a live room's listeners other than UDP, each with its path in the document (`place`).
     package func listeners(hasPublishers: Bool) -> [(place: String, address: ListenAddress)] {
         var listeners: [(place: String, address: ListenAddress)] = []
         if hasPublishers {

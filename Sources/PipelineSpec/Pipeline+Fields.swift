@@ -122,7 +122,7 @@ extension Pipeline.Control {
                 "receivers of the room's events, in addition to standard output and GET /v1/events"),
             Field(
                 "openReads", \.openReads, .boolean,
-                "whether reads need no token, except those of the document, the log lines and files of clips; commands always do"
+                "whether reads need no token, except those of the document, the log lines, files of clips and the program's audio; commands always do"
             ),
             Field(
                 "maxRequestsPerSecond", \.maxRequestsPerSecond, .integer(10...100_000),
@@ -145,7 +145,7 @@ extension Pipeline.Control {
                 "directory whose files API requests may name as images; default only images that this file names"),
             Field(
                 optional: "mediaDirectory", \.mediaDirectory, .path,
-                "directory whose files API requests may name as file sources, overlays and models; default only files that this file names for that use"
+                "directory whose files API requests may name as file sources, overlays and noise models; default only files that this file names as such"
             ),
             Field(
                 optional: "stateDirectory", \.stateDirectory, .path,

@@ -31,7 +31,7 @@ extension Pipeline.Overlay {
             Field(required: "name", \.name, .id, "a name, unique in the room: POST /v1/overlays/NAME:play plays it"),
             Field(
                 required: "path", \.path, .path,
-                "a WebM file (VP8 or VP9) or an APNG file with transparency, or an MP4 file with alpha"),
+                "a WebM file (VP8 or VP9) or an APNG file with transparency, or an MP4 file for which alpha is set"),
             Field(
                 optional: "alpha", \.alpha, .choice,
                 "the half of each frame that contains the transparency as gray levels, for files with colors and transparency side by side; default the frames' own transparency"

@@ -140,8 +140,8 @@ extension Pipeline {
         package var maxInputFps = 60
         /// Maximum number of entries in `sources` (1…128). Default 16.
         package var maxSources = 16
-        /// Maximum size of the directories of the HLS output and of the recording together, in bytes (1 MiB…1 PiB);
-        /// `nil`: the space in their file systems.
+        /// Maximum size of the room's segments, recordings, clips and stills together, in bytes (1 MiB…1 PiB); `nil`: the
+        /// space in their file systems.
         package var maxDiskBytes: Int?
 
         package init() {}

@@ -193,7 +193,7 @@ struct SourceDraft: Sendable {
             self.refuse(self.fileWords, "applies only to file sources", "add \"type\": \"file\"", path, &log)
             source.input = .pull(url: draft.urlEnv.map { .env($0) } ?? .inline(draft.url ?? ""))
         case .srtPull:
-            self.checkURL(path, &log)
+            self.checkURL(path, &log, form: "srt://host:port")
             self.checkScheme(draft, path, &log)
             self.refuse(keys, "applies only to rtmp sources", "remove \"type\": \"srt-pull\"", path, &log)
             self.refuse(self.fileWords, "applies only to file sources", "add \"type\": \"file\"", path, &log)

@@ -6,7 +6,8 @@ extension Pipeline {
         /// Directory of the files, relative to the working directory; sources and rooms may share it. Default
         /// `recordings`.
         package var directory = "recordings"
-        /// Seconds of media per part (1…10). A killed worker loses the last part. Default 2.
+        /// Seconds of media per part (1…10). A killed worker loses the last part, and up to half a second more.
+        /// Default 2.
         package var partSeconds = 2
         /// Whether the video is recorded. Default true.
         package var video = true

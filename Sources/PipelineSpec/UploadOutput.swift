@@ -13,8 +13,8 @@ package struct StoreRules: Sendable, Hashable {
     /// Milliseconds from a segment's publication until the upload gives up (100…600,000); `nil`: the target duration,
     /// or the segment's duration if that is longer.
     package var retryForMs: Int?
-    /// Maximum number of segments that wait for upload (1…1,000), counted over all tracks together; if there are more,
-    /// the oldest becomes a gap. Default 16.
+    /// Maximum number of segments that wait for upload (1…1,000); the segments of all tracks with the same number count
+    /// as one. If there are more, the oldest become gaps. Default 16.
     package var queueSegments = 16
     /// What playlists contain for a segment that could not be uploaded in time. Default ``Restamp/gap``.
     package var onLost = Restamp.gap

@@ -211,6 +211,7 @@ extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Val
 
 extension ValueRule {
     /// A rule for a value that `rule` accepts, or null, which is stored as `nil`.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     static func nullable<Wrapped>(_ rule: ValueRule<Wrapped>) -> ValueRule where Value == Wrapped? {
         let alternatives: [JSONNode] = [.object(rule.schema), .object([self.type("null")])]
         return ValueRule(
@@ -225,6 +226,7 @@ extension ValueRule {
     /// A rule for an array of values that `rule` accepts.
     ///
     /// - Parameter stand: Value that replaces an invalid element, so that the other elements keep their index.
+    @_semantics("optimize.sil.specialize.generic.never") @inline(never)
     static func list<Element: Sendable>(of rule: ValueRule<Element>, _ count: ClosedRange<Int>, standIn stand: Element)
         -> ValueRule
     where Value == [Element] {

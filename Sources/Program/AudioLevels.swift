@@ -9,10 +9,10 @@ package struct AudioLevels: Sendable, Equatable {
         /// Lowest reported level, −100 dB, also used for silence.
         package static let floor: Int64 = -100_000
 
-        /// Sample peak since the last report, relative to full scale (dBFS).
+        /// Sample peak since the last report, in thousandths of dBFS.
         package var peak = Level.floor
-        /// Loudness in LUFS: `momentary` over the last 0.4 s, `shortTerm` over the last 3 s. Spec: ITU-R BS.1770-4,
-        /// EBU Tech 3341.
+        /// Loudness in thousandths of LUFS: `momentary` over the last 0.4 s, `shortTerm` over the last 3 s. Spec: ITU-R
+        /// BS.1770-4, EBU Tech 3341.
         package var momentary = Level.floor
         package var shortTerm = Level.floor
     }

@@ -120,7 +120,7 @@ package struct AudioMixer: Sendable {
         }
     }
 
-    /// Whether it is observed who speaks.
+    /// Whether the sources have speech detectors.
     private var observesSpeaking: Bool { self.reportsSpeaking || self.duck != nil }
 
     /// Returns the changes of who speaks since the last call, in order.
@@ -244,7 +244,7 @@ package struct AudioMixer: Sendable {
         AudioMix.sanitize(&target)
     }
 
-    /// Measures the sources' levels, two sources at a time, finds out who speaks, and controls the ducking.
+    /// Measures the sources' levels, two sources at a time, detects which sources speak, and controls the ducking.
     private mutating func measure(_ range: Range<Int64>) {
         let pairs = Int64(range.count)
         guard self.isMeasuring, pairs == Self.blockPairs else { return }
@@ -265,8 +265,8 @@ package struct AudioMixer: Sendable {
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
     }
 
-    /// Passes the level of every source, with its gain, to its detector, and lowers the music while one speaks. An
-    /// inaudible source does not speak.
+    /// Passes the level of every source, with its gain, to its detector, and lowers the users of ``duck`` while another
+    /// source speaks. An inaudible source does not count as speaking.
     private mutating func noteSpeaking(_ range: Range<Int64>) {
         let pairs = Int64(range.count)
         for index in self.channels.indices {

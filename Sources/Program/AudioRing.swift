@@ -44,11 +44,11 @@ package struct AudioRing: Sendable {
     }
 
     /// Writes `block` (interleaved stereo) at about `position`; see ``continuity``. A block that is as long as the
-    /// buffer is ignored.
+    /// buffer or longer is ignored.
     ///
     /// - Parameter restart: The source's clock was mapped anew, so the block does not continue what came before. With a
-    ///   fade, the block replaces what was there, with a cross-fade at its beginning; without a fade, what was there
-    ///   stays.
+    ///   fade, the block replaces the samples from `position` on, with a cross-fade at its beginning; without a fade,
+    ///   existing samples stay.
     /// - Returns: The actual position of the block's first pair.
     @discardableResult
     package mutating func write(_ block: [Float], at position: Int64, restart: Bool = false) -> Int64 {

@@ -28,7 +28,7 @@ package final class CaptionInbox: Sendable {
     /// Opens the inbox: from now on, frames are searched for captions, which are kept until ``takeAll()``.
     package func open() { self.state.withLock { $0.isOpen = true } }
 
-    /// Adds the captions of a frame if the inbox is open; called on the decode thread.
+    /// Adds the captions of a frame, or the end of a publication, if the inbox is open; called on the decode thread.
     package func put(_ item: ProgramPacket) {
         switch item {
         case .configuration(let parameters): self.state.withLock { $0.isHEVC = parameters.codec == .hevc }

@@ -68,7 +68,7 @@ package struct CaptionQueue: Sendable {
         if self.frames.count > Self.mostFrames { self.dropped += self.frames.removeFirst().pairs.count }
     }
 
-    /// Removes and returns the pairs for the frame of the next tick, CEA-608 first.
+    /// Removes and returns the pairs for the frame of `tick`, CEA-608 first.
     package mutating func take(at tick: Int64) -> [CaptionPair] {
         self.advance(to: tick)
         let most = max(self.fps, Self.fieldRate) * 2

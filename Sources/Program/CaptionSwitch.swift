@@ -63,7 +63,7 @@ package final class CaptionSwitch: Sendable {
     /// Removes a source. May be called on any thread.
     package func remove(_ id: SourceID) { self.state.withLock { state in state.lanes.removeAll { $0.id == id } } }
 
-    /// Returns the captions for the frame of the next tick.
+    /// Removes and returns the captions for the frame of `tick`.
     ///
     /// - Parameters:
     ///   - onAir: The source of the tick for ``Choice/onAir``.
@@ -132,37 +132,59 @@ package final class CaptionSwitch: Sendable {
         }
     }
 
-    /// Removes and returns the control codes of the next frame: at most one for each field.
+    /// Removes and returns what the next frame carries: at most one control code for each field, and the CEA-708 packet.
     private static func popClearing(_ clearing: inout [CaptionPair]) -> [CaptionPair] {
         var pairs: [CaptionPair] = []
         for kind in [CaptionPair.Kind.field1, .field2] {
             guard let index = clearing.firstIndex(where: { $0.kind == kind }) else { continue }
             pairs.append(clearing.remove(at: index))
         }
+        pairs += clearing.filter { !$0.isLine21 }
+        clearing.removeAll { !$0.isLine21 }
         return pairs
     }
 }
 
-/// The CEA-608 channels in which the program has sent captions, so that their text can be erased when the source
-/// changes.
+/// The CEA-608 channels in which the program has sent captions, and whether it has sent CEA-708, so that their text can be
+/// erased when the source changes.
 ///
-/// Spec: ANSI/CTA-608 §B.8 (erase displayed memory), Table 52.
+/// Spec: ANSI/CTA-608 §B.8 (erase displayed memory), Table 52; ANSI/CTA-708 §5 (packets), §6.2 (service blocks), §8.10.5
+/// (Reset).
 struct CaptionChannels: Sendable {
-    /// Bit 2 × field + channel for each channel in use.
+    /// Bit 2 × field + channel for each CEA-608 channel in use.
     private var used: UInt8 = 0
+    /// The sequence number of the last CEA-708 packet, 0 to 3; nil: none was sent.
+    private var sequence: UInt8?
 
-    /// Notes the channels that control codes select.
+    /// Notes the channels that control codes of CEA-608 select, and the beginnings of CEA-708 packets.
     mutating func note(_ pairs: [CaptionPair]) {
-        for pair in pairs where pair.isControl {
+        for pair in pairs {
+            if pair.kind == .start { self.sequence = pair.first >> 6 }
+            guard pair.isControl else { continue }
             let channel = pair.first >> 3 & 1
             self.used |= 1 << (pair.kind.rawValue << 1 | channel)
         }
     }
 
-    /// Returns the control codes that erase the text in every noted channel, each twice as CEA-608 requires, and notes
-    /// none any more.
+    /// A CEA-708 packet that resets services 1 to 6, which deletes their windows.
+    ///
+    /// - Parameter sequence: Its sequence number, 0 to 3.
+    static func resetPacket(sequence: UInt8) -> [CaptionPair] {
+        // A service block for each service: its number and size of one byte, and Reset. Two bytes for each unit of the size.
+        let blocks = (UInt8(1)...6).flatMap { service -> [UInt8] in [service << 5 | 1, 0x8F] }
+        // A block of service 0 fills the packet up to an even number of bytes.
+        let header = sequence << 6 | UInt8(blocks.count / 2 + 1)
+        let bytes: [UInt8] = [header] + blocks + [0]
+        return stride(from: 0, to: bytes.count, by: 2).map {
+            CaptionPair($0 == 0 ? .start : .continuation, bytes[$0], bytes[$0 + 1])
+        }
+    }
+
+    /// Returns what erases the text, and notes no channels any more: the CEA-708 packet, if any was noted, and the control
+    /// code for every noted channel of CEA-608, each twice as CEA-608 requires.
     mutating func takeClearing() -> [CaptionPair] {
-        var codes: [CaptionPair] = []
+        var codes = self.sequence.map { Self.resetPacket(sequence: ($0 + 1) & 3) } ?? []
+        self.sequence = nil
         for field in UInt8(0)...1 {
             for channel in UInt8(0)...1 where self.used & 1 << (field << 1 | channel) != 0 {
                 // In field 2, miscellaneous control codes begin with 0x15 or 0x1D.

@@ -1,4 +1,4 @@
-/// Detects that the tick loop must make up for ticks that were missed because the machine or the process was suspended.
+/// Detects that the tick loop must make up for missed ticks, for example because the machine or the process was suspended.
 ///
 /// States: on time → catching up (more than 1 s late) → on time (less than 100 ms late, or given up). While catching
 /// up, the program waits for the encoders instead of losing ticks: encoders run faster than real time, so the wait

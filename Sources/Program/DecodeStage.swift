@@ -69,13 +69,13 @@ package final class DecodeStage: Sendable {
         case firstPicture(PictureFormat)
         /// Frames have another format than before.
         case formatChanged(PictureFormat)
-        /// The first audio packet of a publication was decoded.
+        /// The first audio packet of a publication was passed to a decoder.
         case firstSound
         /// A decoder cannot be opened, or failed, or a codec is not allowed.
         case undecodable(MediaError)
         /// The source's timestamps were mapped to program time anew.
         case reanchored
-        /// The publication or the file has ended, and everything in it was decoded.
+        /// The publication or the file has ended, and none of its packets wait any more.
         case ended
         /// The noise suppression that ``AudioProcessing/noise`` requests has stopped or resumed.
         case noiseSuppression(NoiseState)
@@ -113,8 +113,8 @@ package final class DecodeStage: Sendable {
 
     /// State of the source's time mapping.
     package struct Timing: Sendable, Equatable {
-        /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute
-        /// of a publication.
+        /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` until enough of the
+        /// publication was measured, at least half a minute.
         package var driftPpm: Int?
         /// See ``SourceTimeline/buffered``.
         package var buffered: Int64?
@@ -141,8 +141,8 @@ package final class DecodeStage: Sendable {
     /// Maximum number of packets of a file in a live program that wait in the queue, and of those that are already
     /// scheduled. Packets of publishers are limited by ``PacketBacklog``.
     static let queueLimit = 2048
-    /// Maximum number of waiting packets of a file that paces the program (offline): less than a second, so that the
-    /// file is read as needed and not into memory.
+    /// Maximum number of waiting packets of a file that paces the program (offline): the file is read as needed and not
+    /// into memory.
     private static let fileLimit = 64
 
     /// Minimum size of a publisher's jitter buffer, also after a negative offset, in nanoseconds: the program mixes up

@@ -8,8 +8,7 @@ extension DecodeWorker {
     /// Time before its due time at which a packet is decoded while the timeline is settling, in nanoseconds. It is
     /// shorter, because corrections of the timeline are invisible only until the first packets are decoded.
     private static let settlingLead: Int64 = 100_000_000
-    /// The longest sleep of this thread, in nanoseconds: the time within which it notices ``DecodeStage/stop()`` and
-    /// packets that do not wake it.
+    /// The longest sleep of this thread, in nanoseconds: the time within which it notices packets that do not wake it.
     private static let longestSleep = WakeCoalescer.longestSleep
 
     /// Runs a live source until the stage stops: takes items as they arrive and decodes them when they are due. A burst
@@ -146,8 +145,8 @@ extension DecodeWorker {
         return nil
     }
 
-    /// When to decode a packet. However wrong its timestamp, it waits no longer than the largest jitter buffer plus the
-    /// offset.
+    /// When to decode a packet. However wrong its timestamp, a publisher's packet waits no longer than the largest jitter
+    /// buffer plus the offset.
     private func due(_ waiting: PacketSchedule.Waiting) -> Int64 {
         let lead =
             self.timeline.isSettling && !self.settings.isFile

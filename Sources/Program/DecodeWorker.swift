@@ -15,8 +15,7 @@ struct DecodeWorker {
     var videoCodec: CodecName?
     /// Packets that are not decoded while the source is hidden.
     var withheld = HiddenSourceQueue()
-    /// Whether packets that the next ones refer to were discarded: then nothing is decoded before the next key frame,
-    /// or before ``VideoTrack/keyPatience`` frames have passed without one.
+    /// Whether packets that the next ones refer to were discarded, so that decoding waits for a key frame.
     var hasGap = false { didSet { self.gapLength = 0 } }
     /// Number of frames skipped since the gap began.
     var gapLength = 0
@@ -138,7 +137,7 @@ struct DecodeWorker {
         if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
 
-    /// Decodes a packet of either kind and outputs the result to the source's buffer.
+    /// Handles a packet that is due: decodes it into the source's buffer, or withholds video of a hidden source.
     ///
     /// - Parameter pts: Program time, in nanoseconds.
     mutating func decode(_ packet: CodedPacket, pts: Int64, arrival: Int64?) {

@@ -43,7 +43,7 @@ extension Countdown {
         return left <= 0 ? 0 : (left &+ Int64(fps) &- 1) / Int64(max(1, fps))
     }
 
-    /// Formats a time as `mm:ss`, with more than two digits for more than 99 minutes.
+    /// Formats a time as `mm:ss`, with more than two digits from 100 minutes on.
     package static func text(seconds: Int64) -> String {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(two(seconds / 60)):\(two(seconds % 60))"

@@ -6,7 +6,7 @@ import Libc
 package struct Ducking: Sendable, Equatable {
     /// The users whose speech lowers the volume of the others, and who are never lowered themselves.
     package var uids: Set<String>
-    /// Threshold for speech: mean square of a block after the loudness filter (K-weighting), both channels added.
+    /// Threshold for speech: mean square after the loudness filter (K-weighting), both channels added.
     package var threshold: Float
     /// Gain of the other sources while one of the users speaks, 0…1.
     package var gain: Float

@@ -47,7 +47,7 @@ package struct FileReader: Sendable {
             for parameters in demuxer.parameters { stage.put(.configuration(parameters)) }
             var start: Int64?
             var end: Int64 = base
-            // Packets are held until every track has one, because all of them decide which timestamp becomes zero.
+            // Packets are held until every track has one, at most 64: all tracks decide which timestamp becomes zero.
             var held: [(packet: CodedPacket, change: CodecParameters?)] = []
             let kinds = demuxer.parameters.count
             while let packet = demuxer.next() {

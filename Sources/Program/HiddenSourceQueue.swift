@@ -64,7 +64,7 @@ package struct HiddenSourceQueue {
         self.waiting.append(item)
     }
 
-    /// Removes the oldest packet if the queue is over its limits; the caller must decode it now.
+    /// Removes and returns the oldest packet if the queue is over its limits; otherwise returns `nil`.
     mutating func popExcess(pixels: Int) -> Waiting? {
         guard self.waiting.count > Self.limit(pixels: pixels) || self.bytes > Self.byteLimit else { return nil }
         return self.popFirst()

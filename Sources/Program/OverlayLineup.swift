@@ -111,9 +111,9 @@ package struct OverlayLineup: Sendable {
         return starts
     }
 
-    /// Sets whether plays are refused because of overload. Plays that wait are dropped then.
+    /// Sets whether plays are refused because of overload. With `true`, all active and waiting plays are removed.
     ///
-    /// - Returns: The ids and names of the dropped plays.
+    /// - Returns: The ids and names of the plays that waited.
     package mutating func setPaused(_ isPaused: Bool) -> [(id: Int64, name: String)] {
         self.isPaused = isPaused
         return isPaused ? self.drop() : []

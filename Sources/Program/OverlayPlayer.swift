@@ -22,7 +22,7 @@ package struct OverlayReport: Sendable {
     package var event: Event
     /// The first tick that shows the play, or the first that does not show it any more; `nil`: it never started.
     package var tick: Int64?
-    /// The tick at which it was to start; `nil`: it waited until it ended.
+    /// The tick at which it was to start; `nil`: it was dropped while it waited in the queue.
     package var planned: Int64?
 }
 

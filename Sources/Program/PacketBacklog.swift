@@ -8,8 +8,7 @@ package import MediaTypes
 /// with any audio packet, a publication without key frames with any frame after ``keyPatience`` frames). The end of a
 /// publication is always accepted: the next publication begins after it.
 package struct PacketBacklog: Sendable {
-    /// Maximum number of waiting bytes of a source without offset: one and a half seconds of the fastest publisher,
-    /// half a minute of a usual one.
+    /// Maximum number of waiting bytes of a source without offset: 32 MiB.
     package static let limit = 32 << 20
     /// Maximum number of frames that are dropped while waiting for a key frame, when there is space. A stream with
     /// intra refresh has no key frame after its first; its decoder recovers after a while wherever it begins. Ten

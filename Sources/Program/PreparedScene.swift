@@ -13,7 +13,7 @@ package final class PreparedScene: Sendable {
         /// Compositions built before a source had sent its first frame, for a guessed format. They are removed once a
         /// composition for the real formats exists, because each takes megabytes.
         var guesses: Set<ObjectIdentifier> = []
-        /// Combinations of formats that libavfilter rejected, so that they are not tried on every tick.
+        /// Combinations of formats for which a build failed, so that they are not tried on every tick.
         var refused: [[PictureFormat]] = []
     }
 

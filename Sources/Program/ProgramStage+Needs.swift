@@ -10,7 +10,7 @@ extension ProgramStage {
     ///
     /// - Parameters:
     ///   - sources: All sources of the program.
-    ///   - mixer: Reports sources that no scene names any more but that are still fading out.
+    ///   - mixer: Reports the sources that are audible, also those that no scene names any more and that fade out.
     ///   - presence: Buffer that is reused for every tick.
     func noteNeeds(
         of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing AudioMixer, presence: inout SourceVisibility

@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// Scenes and the content of their decorations, from any thread; see ``SceneScheduler``.
 extension ProgramStage {
-    /// Builds the pipeline's scenes and runs each once, so that each can come on air at the next tick.
+    /// Builds the scene on air and the pipeline's scenes; see ``SceneScheduler/prepare(_:)``.
     ///
     /// - Throws: ``MediaError`` if a scene cannot be built.
     package func prepare(_ scenes: [Scene]) throws(MediaError) { try self.director.prepare(scenes) }

@@ -61,8 +61,8 @@ extension ProgramStage {
         return FullCanvasSource(source: source, isFresh: isFresh, format: format)
     }
 
-    /// Whether only the key frames of a source on air need to be decoded; see ``setUnseen(_:)``. `false` while another
-    /// scene is scheduled or in transition, because that scene may show the source differently.
+    /// Whether only the key frames of a source on air need to be decoded; see ``setUnseen(_:)``. `false` while an
+    /// overlay is played, or while another scene is scheduled or in transition, which may show the source differently.
     func isUnseen(_ source: SourceID) -> Bool {
         guard self.unseen.withLock({ $0 }) == source, !self.overlays.isBusy else { return false }
         return self.director.state.withLock { $0.pending.isEmpty && $0.leaving == nil }

@@ -502,7 +502,7 @@ package final class ProgramStage: Sendable {
 /// A source's audio is available only as far ahead as its jitter buffer is long. If a long tick were mixed completely
 /// at its beginning, the end of its audio would be missing. Long ticks are therefore mixed in steps.
 extension ProgramStage {
-    /// Minimum number of mixing steps per second in a live program.
+    /// Minimum number of mixing steps per second.
     private static let leastMixings: Int64 = 20
 
     /// Number of steps in which the audio of a tick is mixed.

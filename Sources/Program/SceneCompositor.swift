@@ -56,7 +56,7 @@ package struct SceneCompositor {
     package private(set) var longestSwap: Int64 = 0
     /// Number of changes of the scene on air.
     package private(set) var switches: Int64 = 0
-    /// Number of frames whose format differed from their pane's input, so that an older frame or the card was used.
+    /// Number of times that a frame's format differed from its pane's input, so that an older frame or the card was used.
     package private(set) var substitutions = 0
 
     /// Creates a compositor that shows the scenes of `director`.

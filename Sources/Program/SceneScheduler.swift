@@ -5,8 +5,8 @@ import Synchronization
 /// Holds the scene on air, the scheduled scenes, and the current texts and scores. Commands may be called from any
 /// thread; the program thread polls once per tick.
 ///
-/// A builder thread builds every graph and runs it once before the program uses it. Offline, where the program waits
-/// for its files anyway, the calling thread builds it.
+/// Graphs are built and run before the program uses them: in a live room on a builder thread, except by ``prepare(_:)``.
+/// Offline, where the program waits for its files anyway, the calling thread builds them.
 package final class SceneScheduler: Sendable {
     struct Pending: Sendable {
         var tick: Int64
@@ -24,7 +24,7 @@ package final class SceneScheduler: Sendable {
         var pending: [Pending] = []
         /// Scenes of commands that are being executed: being built or already built, but not in `pending` yet.
         var coming: [PreparedScene] = []
-        /// Scenes of the pipeline; in a live room the first ``warmLimit`` of them always have a built graph.
+        /// Scenes of the pipeline; in a live room the first ``warmLimit`` of them keep a built graph.
         var known: [PreparedScene] = []
         var words = SceneBuilder.Words()
         /// Formats of each source's frames: `formats` for the frame of this tick, `ahead` for the newest decoded frame,
@@ -128,9 +128,9 @@ package final class SceneScheduler: Sendable {
     /// not of the commands. If two scenes are scheduled for the same tick, the later command replaces the earlier one.
     /// A command for the next tick does not cancel scenes scheduled for later ticks.
     ///
-    /// A scene of the pipeline is already built; any other is built on the builder thread while this call waits, at
-    /// most two seconds. The texts and scores of such a scene replace the values set earlier with ``setText(_:_:)`` and
-    /// ``setScore(_:left:right:)``.
+    /// A scene without a graph for the current formats is built while this call waits, in a live room at most two
+    /// seconds. The texts and scores of a scene that is not in the pipeline, on air or scheduled replace the values set
+    /// earlier with ``setText(_:_:)`` and ``setScore(_:left:right:)``.
     ///
     /// A scene with another canvas size waits for the beginning of the next segment, unless a later command for the
     /// next tick replaces it.

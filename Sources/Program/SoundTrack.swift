@@ -153,7 +153,7 @@ struct SoundTrack {
         self.restarts = true
     }
 
-    /// Decodes a file's packet and places the audio sample by sample.
+    /// Decodes a packet in an offline program and places the audio sample by sample.
     ///
     /// - Returns: Whether the packet was intact.
     mutating func lay(_ packet: CodedPacket, at position: Int64, in buffer: SourceBuffer) -> Bool {
@@ -170,7 +170,7 @@ struct SoundTrack {
         }
     }
 
-    /// Decodes a publisher's packet and places the audio with drift correction.
+    /// Decodes a packet in a live program and places the audio with drift correction.
     ///
     /// - Parameter seams: Number of seams of the source's timeline so far.
     /// - Returns: Whether the packet was intact.

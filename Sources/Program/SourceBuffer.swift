@@ -13,9 +13,9 @@ package final class SourceBuffer: Sendable {
         /// No publisher has been connected yet.
         case idle
         case live
-        /// The publisher has disconnected; its last frame may still be on air.
+        /// The publisher has disconnected, or a live room's file has ended; its last frame may still be on air.
         case lost
-        /// The file has been read to its end.
+        /// An offline room's file has been read to its end.
         case ended
     }
 
@@ -28,7 +28,7 @@ package final class SourceBuffer: Sendable {
         package var time: Int64
         /// Program time at which the frame arrived; `nil` for files.
         package var arrival: Int64?
-        /// When the frame's publication ended; `nil` if it continues.
+        /// Program time at which the frame's publication ended, or fell silent before its end; `nil` if it continues.
         package var lostAt: Int64?
         /// When the last packet arrived; `nil` if the publisher is sending. See ``SourceBuffer/setSilent(since:)``.
         package var silentSince: Int64?
@@ -201,7 +201,7 @@ package final class SourceBuffer: Sendable {
     package let source: SourceID
     /// Whether the program is offline and waits for frames that are not decoded yet; a live program never waits.
     package let isPaced: Bool
-    /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. A file's samples are not changed.
+    /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. Offline, samples are not changed.
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
     /// What the program needs of the source at the moment.

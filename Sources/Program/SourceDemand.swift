@@ -12,7 +12,7 @@ package final class SourceDemand: Sendable {
     package init() {}
 
     /// Whether the decoded video of the source is not needed now and within the next second, usually because it is not
-    /// visible. Then only its key frames are decoded, and frames for which ``HiddenSourceQueue`` has no space.
+    /// visible. Then its key frames are decoded, and other frames are withheld; see ``HiddenSourceQueue``.
     package var isHidden: Bool { self.hidden.load(ordering: .relaxed) }
 
     package func setHidden(_ hidden: Bool) {

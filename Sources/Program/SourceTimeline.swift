@@ -120,7 +120,7 @@ package struct SourceTimeline: Sendable {
     ///
     /// - Parameters:
     ///   - jitterBuffer: Time from the arrival of a packet without unusual delay to its display, in nanoseconds; 0 for
-    ///     files.
+    ///     files of an offline program.
     ///   - maxJitterBuffer: Maximum to which the jitter buffer grows if the network requires it.
     ///   - offset: Added to every time; positive shows the source later.
     ///   - maxDriftPpm: Maximum drift of the publisher's clock that is followed by gliding, in parts per million.
@@ -141,8 +141,8 @@ package struct SourceTimeline: Sendable {
     /// The fastest glide, in parts per billion: the maximum drift plus 500 ppm to correct an error.
     package var glideLimit: Int64 { (self.maxDriftPpm &+ 500) &* 1000 }
 
-    /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute of a
-    /// publication.
+    /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` until enough of the publication
+    /// was measured, at least half a minute.
     package var driftPpm: Int? { self.drift.ppm.map { Int($0) } }
 
     /// Time from the arrival of a packet without unusual delay until it is shown, in nanoseconds and without the

@@ -7,7 +7,8 @@ package struct SpeakingChange: Sendable, Hashable {
     /// `true` if the source has begun to speak, `false` if it has stopped.
     package var isSpeaking: Bool
     /// Position of the first loud sample pair, or of the first pair after the last loud one, in pairs since the room's
-    /// `origin`. It lies before the moment at which the change is reported, by the time that the decision takes.
+    /// `origin`. It lies before the moment at which the change is reported, by the time that the decision takes. If
+    /// reporting was switched on or off while the source spoke: the mixer's position at that moment.
     package var position: Int64
 
     package init(source: SourceID, isSpeaking: Bool, position: Int64) {

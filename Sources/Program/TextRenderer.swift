@@ -16,7 +16,7 @@ package struct TextRenderer: Sendable {
         var height: Int
     }
 
-    /// Space between the text and the edge of its background box, at the sides and at the top.
+    /// Space between the text and the edge of its background box: at each side, and at the top and the bottom.
     package struct Padding: Sendable, Hashable {
         var side: Int
         var top: Int

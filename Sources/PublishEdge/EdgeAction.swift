@@ -29,7 +29,7 @@ package enum EdgeEnd: Sendable, Hashable {
     case tooMuchData
     /// No room has this key.
     case unknownKey
-    /// The key has a room, but it could not be reached, or the key directory could not be read.
+    /// The key has a room, but it could not be reached, or the key directory could not be read in time.
     case unreachable
     /// The room accepted the connection and did not answer `publish` in time.
     case roomSilent
@@ -77,7 +77,7 @@ extension EdgeEnd: CustomStringConvertible {
         case .publisherFailed(let failure): "\(failure)"
         case .tooMuchData: "too much data arrived before the room accepted the publisher"
         case .unknownKey: "no room has this key"
-        case .unreachable: "the room cannot be reached"
+        case .unreachable: "the room cannot be found or reached"
         case .roomSilent: "the room did not answer in time"
         case .roomFailed(let failure): "the room does not speak RTMP: \(failure)"
         case .otherStreamID: "the room assigned another message stream id than the edge"

@@ -10,12 +10,12 @@ import Threading
 /// States: *waiting* (no packets yet) → *connecting* (until the server accepts) → *live* → *failed* (until the back-off
 /// ends) → connecting …; any → *stopped*. Invariants: (1) each connection begins with metadata, sequence headers and a
 /// key frame, and its timestamps continue after those of the connection before; (2) at most ``inFlightLimit`` and one
-/// tag are in the socket, the rest waits in a ``TagQueue``; (3) a server that reads or acknowledges nothing for
-/// ``Settings/stallTimeout`` is disconnected.
+/// tag are in the socket, the rest waits in a ``TagQueue``; (3) a server that reads nothing for
+/// ``Settings/stallTimeout``, or whose acknowledgement is overdue for so long, is disconnected.
 package struct PushCore: ~Copyable {
     package struct Settings: Sendable {
         package var url: RTMPURL
-        /// Nanoseconds after which a connection is closed if the server reads or acknowledges nothing.
+        /// Nanoseconds after which a live connection is closed if the server reads nothing or its acknowledgement is overdue.
         package var stallTimeout: Int64 = 4 * TimeMath.nanoseconds
         /// Upper bound of the first retry delay, in nanoseconds.
         package var firstRetry: Int64 = TimeMath.nanoseconds

@@ -28,7 +28,7 @@ package final class RTMPPublisher: Sendable {
         case input(MediaError)
     }
 
-    /// Maximum number of unsent bytes before the publisher pauses: two seconds at the bit rate of a typical publisher.
+    /// Number of unsent bytes above which the publisher pauses: two seconds of media at 4 Mbit/s.
     private static let outboundLimit = 1 << 20
     /// Interval at which the sending thread checks whether ``stop()`` was called, in nanoseconds.
     private static let patience: Int64 = 100_000_000

@@ -63,7 +63,7 @@ package struct TagQueue: Sendable {
         return entry.tag
     }
 
-    /// Removes all tags because the reader is gone; packets count as dropped.
+    /// Removes all tags, for example because the connection has failed; packets count as dropped.
     package mutating func clear() {
         self.dropped += self.entries.count { $0.tag.isPacket }
         self.entries.removeAll()

@@ -1,4 +1,4 @@
-/// One named value of an object or an ECMA array, in the order of the wire.
+/// One named value of an object or an ECMA array.
 package struct AMF0Property: Sendable, Hashable {
     package let name: String
     package let value: AMF0Value

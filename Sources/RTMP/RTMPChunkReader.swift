@@ -8,7 +8,8 @@ import MediaKernels
 /// Spec: RTMP 1.0 §5.3, §5.4.1, §5.4.2.
 ///
 /// Invariants: (1) `carry` holds an incomplete header, and is empty within a chunk; (2) a chunk stream with
-/// `slot >= 0` owns exactly that assembler; (3) `current` is the index of such a stream, or -1.
+/// `slot >= 0` is the only one that uses the assembler with this index; (3) `current` is the index of such a stream,
+/// or -1.
 package struct RTMPChunkReader: ~Copyable {
     /// Maximum number of messages in progress at the same time: audio, video, data and commands, twice.
     package static let maximumPartials = 8

@@ -4,10 +4,10 @@ package import MediaKernels
 ///
 /// Spec: RTMP 1.0 §6.1.
 package struct RTMPMessage: Sendable {
-    /// The chunk stream that carried it (2 to 65,599).
+    /// Id of the chunk stream that carries the message (2 to 65,599).
     package var chunkStreamID: UInt32
     package var type: RTMPMessageType
-    /// The message stream, 0 for the connection itself.
+    /// Id of the message stream; 0 for messages about the connection itself.
     package var streamID: UInt32
     /// Absolute timestamp in milliseconds, modulo 2³².
     package var timestamp: UInt32

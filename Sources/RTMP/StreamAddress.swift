@@ -45,8 +45,9 @@ package struct StreamAddress: Sendable, Hashable {
         return self.segments.dropFirst(prefix.count).joined(separator: "/")
     }
 
-    /// The login scheme that the publisher requests. Some servers ask for a user name and password, and encoders put
-    /// that request into the query of `app`. It is not used here; only the stream key counts.
+    /// The login scheme that the publisher names in `authmod`, as encoders do to log in with a user name and password;
+    /// `nil` if it names none or an unknown one. Only the stream key admits a publisher; the scheme decides only what a
+    /// refusal says.
     package var login: Login? { self.query.first { $0.name == "authmod" }.flatMap { Login(rawValue: $0.value) } }
 
     package enum Login: String, Sendable, Hashable {

@@ -41,8 +41,8 @@ package struct ClipWriter: Sendable {
         self.movie = movie
     }
 
-    /// Returns a range of program dates without what exceeds the available range; `nil` if it exceeds it by a millisecond
-    /// or more. Dates in requests and replies are rounded to milliseconds.
+    /// Cuts a range of program dates to the available range; `nil` if it exceeds that range by a millisecond or more, or if
+    /// nothing is left. Dates in requests and replies are rounded to milliseconds.
     package static func fitted(_ range: Range<Int64>, into available: Range<Int64>) -> Range<Int64>? {
         let (lower, upper) = (available.lowerBound, available.upperBound)
         guard range.lowerBound > lower &- Self.millisecond, range.upperBound < upper &+ Self.millisecond else {

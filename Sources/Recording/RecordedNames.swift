@@ -27,8 +27,8 @@ package enum RecordedNames {
 
     static func playlist(_ track: String) -> String { "\(track).m3u8" }
 
-    /// Returns the file name of an I-frame playlist, the same as in the live multivariant playlist, which the recording
-    /// uses unchanged.
+    /// Returns the file name of an I-frame playlist. It is the name of the live one, to which the recording's multivariant
+    /// playlist refers.
     static func iFramePlaylist(_ track: String) -> String { "\(track)-iframes.m3u8" }
 
     /// Whether a name has 1 to 80 ASCII letters, digits, `.`, `_` or `-` and does not begin with a dot, so that a

@@ -94,8 +94,8 @@ package final class Recorder: ListingObserver {
     /// - Parameters:
     ///   - source: Returns the path of a file of the live output; the file exists when its segment is recorded.
     ///   - clear: For an encrypted output, because recordings are never encrypted: returns the decrypted segment, or
-    ///     `nil` if it no longer exists or cannot be decrypted. If this parameter is `nil`, files are linked as they
-    ///     are.
+    ///     `nil` if it no longer exists or cannot be decrypted. If this parameter is `nil`, files are linked or copied
+    ///     as they are.
     ///   - report: Called with events, on any thread.
     /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a finished recording,
     ///   ``MediaError/Code/rejected`` for the recording of another room, ``MediaError/Code/invalidData`` for a damaged
@@ -338,9 +338,9 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Continues recording after a stop. Segments that were listed in between are missing, but date ranges are not.
-    /// Returns at once and reports the result as an ``Event``. Does nothing if recording is not stopped, is being
-    /// resumed already, or if the room has ended. Callable from any thread.
+    /// Continues recording after a stop. Segments that were listed in between are missing; changes of date ranges are
+    /// written now. Returns at once and reports the result as an ``Event``. Does nothing if recording is not stopped, is
+    /// being resumed already, or if the room has ended. Callable from any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, !state.isDiscarded, let reason = state.stopReason else {

@@ -61,7 +61,7 @@ package struct RecordingFolder: Sendable {
                 .outputLost, "cannot hard-link \(source) into \(self.path): \(String(cString: strerror(number)))",
                 at: "clip", fix: "put the hls output on a file system with hard links")
         }
-        guard copies else { throw self.lost("cannot hold \(source)", number) }
+        guard copies else { throw self.lost("cannot hard-link \(source) into \(self.path)", number) }
         guard let bytes = DirectoryStore.read(path: source) else { throw self.lost("cannot read \(source)", errno) }
         try self.put(name, bytes)
     }

@@ -206,7 +206,8 @@ package struct SourceMovieRecorder: ~Copyable {
         }
     }
 
-    /// Returns the name of the next file without its extension. If that name exists, its number is higher than the part's.
+    /// Returns the name of the next file without its extension. Its number is that of the part, or higher if a file with
+    /// that number exists.
     private func freeName(_ id: String, part: Int) -> String {
         for number in part..<(part + Self.mostNames) {
             let name = "\(self.settings.prefix)\(id)" + (number == 1 ? "" : "-\(number)")

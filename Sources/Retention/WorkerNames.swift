@@ -5,8 +5,9 @@ import Upload
 
 /// Decides by a file's name whether a worker wrote the file for a room, and which kind of file it is.
 ///
-/// Three groups of names are a worker's: those that follow from the names of the room's tracks, those that the manifest
-/// of its recording lists, and fixed names. Every other file belongs to another program, whatever its extension is.
+/// These names are a worker's: those that follow from the names of the room's tracks, those that the manifest of its
+/// recording lists, the sheets of a thumbnail index, and fixed names. In a directory of clips, every MP4 file is a
+/// worker's. Other files belong to other programs.
 package struct WorkerNames: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case playlist

@@ -39,8 +39,8 @@ package enum CertificateAlarm {
         return isWithin(self.notice) ? alarm("alert_1", "has to be renewed") : nil
     }
 
-    /// Formats a date as in playlists. A date beyond the range of 64-bit nanoseconds, such as the year 9999, becomes
-    /// the last date of that range.
+    /// Formats a date as in playlists. A date after the range of 64-bit nanoseconds, such as the year 9999, becomes
+    /// the last date of that range; a date before the range becomes 1970.
     package static func date(_ seconds: Int64) -> String {
         let (time, isBeyond) = seconds.multipliedReportingOverflow(by: TimeMath.nanoseconds)
         return ProgramDate.format(isBeyond ? (seconds < 0 ? 0 : .max) : time)

@@ -105,7 +105,8 @@ struct CommandRecorder: Sendable {
     /// Records the alarms that are active.
     func record(_ alarms: [CommandedState.Alarm]) { self.store?.update(.soon) { $0.alarms = alarms } }
 
-    /// The alarm while the last commands are not on disk; nil if they are, or if they are expected to be soon.
+    /// The alarm while the last commands are not on disk; nil if they are, if they are expected to be soon, or if this
+    /// worker does not save commands.
     var alarm: RoomAlarm? {
         self.store?.problem.map {
             RoomAlarm(
@@ -116,18 +117,18 @@ struct CommandRecorder: Sendable {
 
     // MARK: This worker's end
 
-    /// Records that this worker has survived ``Resumption/probation``, so the restored state did not make it crash.
+    /// Records that the restored state did not make this worker crash, so that its attempt does not count.
     func endProbation() { self.store?.update(.soon) { $0.attempts = 0 } }
 
     /// Records that the room was asked to end, or has ended by itself.
     func recordEnd() { self.store?.update(.now) { $0.isEnded = true } }
 
-    /// Stops the store after it has written the last changes. If the room and its playlists have ended, the file is
-    /// removed instead. Blocks.
+    /// Tries once more to write pending changes, and stops the store. If the room and its playlists have ended, the file
+    /// is removed instead. Blocks.
     ///
     /// - Parameters:
     ///   - isEndOwed: Whether the next worker must still complete the playlists.
-    ///   - deadline: Latest end of the write, on the monotonic clock; at least 0.5 s remain.
+    ///   - deadline: Until when the write is waited for, on the monotonic clock; it always gets 0.5 s.
     func close(_ outcome: RoomOutcome, isEndOwed: Bool, by deadline: Int64) {
         guard let store = self.store else { return }
         let time = max(Self.leastClose, deadline &- self.times.clocks.machine.now())
@@ -149,8 +150,8 @@ struct CommandRecorder: Sendable {
         }
     }
 
-    /// Saves the revision and the reply of a command. Calls `answer` with whether the command is on disk: at once, or
-    /// if `waits` is true, when the write is done or its time limit has expired.
+    /// Saves the revision and the reply of a command. If `waits` is true, then `answer` is called when the write is done
+    /// or its time limit has expired, with whether the command is on disk; otherwise at once.
     func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
     ) {

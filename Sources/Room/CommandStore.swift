@@ -31,9 +31,9 @@ extension ClaimedFile: CommandPlace {
 package final class CommandStore: Sendable {
     /// How soon a change must be written.
     package enum Urgency: Sendable {
-        /// The change is written at once, because the reply to a command waits for it.
+        /// The change is written as soon as possible; the reply to a command may wait for it.
         case now
-        /// The change is written within ``coalescing``, together with later changes until then.
+        /// The write waits for ``coalescing``, so that it includes later changes.
         case soon
     }
 
@@ -47,8 +47,7 @@ package final class CommandStore: Sendable {
         var value: CommandedState
         /// The pipeline file as it was last applied; the hashes in the state are computed from it.
         var file: RoomDocument?
-        /// Number of changes so far; number of the last change that a reply waits for; number of the last change on
-        /// disk.
+        /// Number of changes so far; number of the last one with ``Urgency/now``; number of the last one on disk.
         var sequence: UInt64 = 0
         var urgent: UInt64 = 0
         var written: UInt64 = 0
@@ -80,7 +79,7 @@ package final class CommandStore: Sendable {
         case stop
     }
 
-    /// How long a reply waits for its change to be on disk, in milliseconds.
+    /// Longest time that a reply waits for its change to be on disk, in milliseconds.
     package static let patience = 250
     /// How long changes of ``Urgency/soon``, such as those of scores, texts and volumes, are collected before a write, in
     /// nanoseconds.
@@ -153,7 +152,8 @@ package final class CommandStore: Sendable {
         self.wake.signal()
     }
 
-    /// Writes the state again, because the file may have been lost together with its directory.
+    /// Schedules another write of the state, because the file may have been lost together with its directory. Does
+    /// nothing if there is nothing to restore.
     package func rewrite() {
         let now = self.clock.now()
         self.state.withLock { state in if !state.value.isPlain { state.changed(.now, now) } }

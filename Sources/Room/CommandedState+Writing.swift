@@ -45,7 +45,7 @@ extension CommandedState {
         return true
     }
 
-    /// The state as a JSON object; members with default values are left out.
+    /// The state as a JSON object, without absent values and empty lists.
     package var json: JSONNode {
         var root: [JSONMember] = [
             JSONMember("version", .integer(Self.version)), JSONMember("minor", .integer(Self.minor)),

@@ -3,10 +3,10 @@ package import MediaTypes
 package import PipelineSpec
 package import RoomScenes
 
-/// The state that the room's next worker restores: what operators have commanded, used stream keys, and active alarms. It is
-/// the content of `commands.json`.
+/// The state that the room's next worker restores: for example, what operators have commanded, used stream keys, and active
+/// alarms. It is the content of `commands.json`.
 ///
-/// A value without clock, lock or I/O. Times are room time: nanoseconds since the Unix epoch, computed as origin +
+/// A value without clock, lock or I/O. Times called room time are nanoseconds since the Unix epoch, computed as origin +
 /// program time once the program runs, so that a change of the system clock moves no deadline.
 package struct CommandedState: Sendable, Equatable {
     /// Name of the file in the directory of the HLS output; in `control.stateDirectory`, the room's id and a dot precede
@@ -103,7 +103,7 @@ package struct CommandedState: Sendable, Equatable {
         /// The source may not be published before this room time; nil if it may be published now.
         package var refusedUntil: Int64?
         /// The source was lost, and the room waits for it until this room time; 0 if the room has stopped waiting; nil
-        /// if it was not lost.
+        /// if it is not lost.
         package var graceUntil: Int64?
 
         package init() {}
@@ -122,7 +122,7 @@ package struct CommandedState: Sendable, Equatable {
     package struct Relay: Sendable, Equatable {
         package var source: SourceID
         package var id: String
-        /// URL with the stream key. It is stored only in this file, and only while the relay runs.
+        /// URL with the stream key.
         package var url: String
 
         package init(source: SourceID, id: String, url: String) {
@@ -248,7 +248,8 @@ package struct CommandedState: Sendable, Equatable {
         self.scenes[id] = change
     }
 
-    /// Records the PK. If no PK was running before, then unknown members of the previous entry are dropped.
+    /// Records the PK. If it replaces a PK that was not running, or if there is nothing to restore, then unknown members
+    /// of the previous entry are dropped.
     ///
     /// - Parameter pk: The PK; nil if there is nothing to restore.
     package mutating func setPK(_ pk: PK?) {

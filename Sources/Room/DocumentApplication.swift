@@ -258,7 +258,7 @@ struct DocumentApplication {
         return change
     }
 
-    /// Checks scenes set by commands. Those of the new version were checked when the file was read.
+    /// Checks that no scene, as commands have set it, shows a source that the new version removes.
     private func checkScenes(of shelf: SceneStore) throws(ControlFailure) {
         let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {

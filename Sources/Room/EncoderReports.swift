@@ -15,7 +15,7 @@ struct EncoderReports {
     let events: RoomEvents
     let logger: Logger
 
-    /// Announces that libx264 encodes a rendition from a frame on. Called on the rendition's thread.
+    /// Announces that libx264 encodes a rendition instead of its hardware encoder.
     func fellBack(_ track: Int, _ fallback: EncoderFallback) {
         guard self.ladder.rungs.indices.contains(track) else { return }
         let name = self.ladder.rungs[track].name

@@ -48,7 +48,7 @@ package struct Overload: Sendable, Equatable {
 
     /// Limits of lag and times of observation, in nanoseconds unless stated otherwise.
     package struct Rules: Sendable, Equatable {
-        /// Lag up to which nothing is left out.
+        /// Lag up to which no further step is taken.
         package var limit: Int64
         /// Time after a step in which the lag is ignored, because frames that were decoded or composed before the step
         /// still have to be encoded.
@@ -79,7 +79,7 @@ package struct Overload: Sendable, Equatable {
         package var backlog: Int64 = 800_000_000
         /// Time with the lag above ``limit`` + ``backlog`` after which waiting frames are dropped.
         package var dropObservation: Int64 = 300_000_000
-        /// Least time between two drops of waiting frames. It does not apply to a lag that grows by ``runaway``.
+        /// Least time between two drops of waiting frames. It does not apply after all steps were taken at once.
         package var dropDistance: Int64 = 2_000_000_000
         /// Time from the first sample of the lag during which a room counts as just started.
         package var start: Int64 = 5_000_000_000
@@ -91,7 +91,7 @@ package struct Overload: Sendable, Equatable {
         package var firstHoldDistance: Int64 = 1_000_000_000
         /// Time from taking ``Step/hold`` to the next attempt to undo it, if the previous attempt failed.
         package var holdDistance: Int64 = 5_000_000_000
-        /// Least time between two attempts to undo steps.
+        /// Least time from an attempt to undo steps to the next attempt to undo one other than ``Step/hold``.
         package var attemptDistance: Int64 = 60_000_000_000
         /// Limit of the time between a step and an attempt to undo it, which doubles with each failure: 32 minutes.
         package var longestDistance: Int64 = 1_920_000_000_000

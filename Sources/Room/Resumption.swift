@@ -12,8 +12,7 @@ package struct Resumption: Sendable {
     /// Number of workers in a row that may die during ``probation``. The next worker restores only the safety-relevant
     /// part, `CommandedState.reduced`.
     package static let mostAttempts = 2
-    /// Suffix of the copy of `commands.json` that is set aside in the same directory when it cannot be restored
-    /// completely.
+    /// Suffix of the copy of `commands.json` that is kept in the same directory if ``isSetAside`` is true.
     package static let asideSuffix = ".aside"
 
     /// A member of the state that was not restored, and why.
@@ -24,7 +23,7 @@ package struct Resumption: Sendable {
 
     /// The restored state, without the members that could not be restored.
     package var state: CommandedState
-    /// The settings with the document that the previous worker ran.
+    /// The settings with the room's document: that of the pipeline file with the restored edits.
     package let settings: RoomSettings
     /// The document of the current pipeline file.
     let file: RoomDocument?
@@ -32,7 +31,8 @@ package struct Resumption: Sendable {
     let bytes: [UInt8]?
     /// Whether only the safety-relevant part was restored because ``mostAttempts`` workers have died.
     package private(set) var isReduced = false
-    /// Whether `commands.json` could not be restored completely, and a copy is kept aside.
+    /// Whether `commands.json` was damaged, of another version or of another room, or was restored only in part because
+    /// ``mostAttempts`` workers have died; a copy is then kept aside.
     package private(set) var isSetAside = false
     /// The members that were not restored.
     package var refused: [Refusal] = []

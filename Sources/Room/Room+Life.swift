@@ -7,7 +7,7 @@ package import RoomSources
 /// The life thread of the room: handles events of sources and due times (see ``SceneChanges``), and checks overload,
 /// health and idleness.
 extension Room {
-    /// Time between two polls in nanoseconds: a stalled source is noticed at most this late.
+    /// Longest time between two polls in nanoseconds: a stalled source is noticed at most this late.
     private static let pollInterval: Int64 = 50_000_000
 
     /// The current time on the clock of ``SceneSelector``, in nanoseconds; see ``ProgramTimes/lifeTime``.

@@ -87,7 +87,7 @@ extension Room {
         LibAV.releaseStartPages()
     }
 
-    /// Reads the pipeline file, certificates, tokens, keys and secrets again. Returns at once.
+    /// Lets another thread read the room's files again; see ``RoomFiles/reload(isOffline:)``. Returns at once.
     package func reloadFiles() { self.files.reload(isOffline: self.isOffline) }
 }
 

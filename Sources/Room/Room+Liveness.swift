@@ -25,8 +25,8 @@ extension Room {
 
     var loops: LoopMonitor { LoopMonitor(self, self.clock, self.program, self.ladder) }
 
-    /// Number of ticks that the program has composed and that at least one encoder has not started; 0 before the
-    /// program runs.
+    /// Number of ticks that the program has composed and that at least one encoder has not started; 0 if the room is not
+    /// live.
     package var unencodedTicks: Int64 {
         let (state, firstTick) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick) }
         return state == .live ? self.loops.unencodedTicks(since: firstTick) : 0

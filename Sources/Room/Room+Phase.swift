@@ -6,7 +6,7 @@ extension Room {
     package var phaseState: RoomPhase.State { self.value.withLock { $0.status.phase.state } }
 
     /// Whether this worker has published media that viewers can play. In a room without an HLS output: whether the
-    /// room has started.
+    /// program has started.
     var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
 
     /// Whether this worker or an earlier one has published media that viewers can play.

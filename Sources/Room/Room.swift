@@ -131,7 +131,7 @@ package final class Room: Sendable {
     /// Error code if the room ended by itself because of a limit, such as the idle time; otherwise nil.
     package var endCode: ErrorCode? { self.value.withLock { $0.lifecycle.endCode } }
 
-    /// The address to which a listener was bound; nil if it is not open.
+    /// The address to which a listener was bound; nil if it was not opened.
     ///
     /// - Parameter name: `rtmp`, `rtmps`, `srt`, `whip`, `viewer`, `whep` or `control`.
     package func address(_ name: String) -> String? {
@@ -311,9 +311,10 @@ package final class Room: Sendable {
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }
 
-    /// Starts the program when the first decodable packet of any source arrives. Later calls do nothing.
+    /// Starts the program: when the first decodable packet of any source arrives, or without media in an offline job and
+    /// in a room that begins with slate. Later calls do nothing.
     ///
-    /// - Parameter arrival: Time of arrival on the monotonic clock.
+    /// - Parameter arrival: Time of the packet's arrival on the monotonic clock; without a packet, the current time.
     package func mediaArrived(at arrival: Int64) {
         let isFirst = self.value.withLock { value -> Bool in
             guard value.firstArrival == nil else { return false }
@@ -325,7 +326,7 @@ package final class Room: Sendable {
 
     /// Ends the room: all stages are flushed and the playlists are closed with `EXT-X-ENDLIST`.
     ///
-    /// - Parameter code: Error code of the catalogue if no command ended the room.
+    /// - Parameter code: Error code of the catalogue if a limit, such as the idle time, ended the room; otherwise nil.
     package func end(reason: String, code: ErrorCode? = nil) { self.stop(.ended, .ending, reason: reason, code) }
 
     /// Stops this worker; the playlists stay open, and a successor continues the room.

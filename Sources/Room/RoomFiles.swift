@@ -46,7 +46,8 @@ struct RoomFiles {
         self.listeners.follow(by: looks)
     }
 
-    /// Reads the pipeline file, certificates, tokens, keys and secrets again. Returns at once.
+    /// Lets another thread read the certificates, tokens, keys and secrets again, and the pipeline file if it is watched.
+    /// Returns at once.
     ///
     /// - Parameter isOffline: An offline job reloads only certificates.
     func reload(isOffline: Bool) {
@@ -72,7 +73,7 @@ struct RoomFiles {
 
     // MARK: Secrets
 
-    /// Reads the secrets of one use again. If they cannot be read, then the old secrets stay in force.
+    /// Reads the secrets of one use again. If they cannot be used, then the old secrets stay in force.
     private func reload(_ use: RoomSecretFiles.Use) {
         switch use {
         case .tokens:

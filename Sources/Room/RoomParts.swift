@@ -41,7 +41,7 @@ final class LateBound<Value: Sendable>: Sendable {
 struct RoomParts {
     typealias LateRoom = LateBound<any StagesHost>
 
-    /// The settings, with the document of the previous worker.
+    /// The settings, with the room's document: that of the pipeline file with the restored edits.
     let settings: RoomSettings
     let roster: SourceRoster
     let program: ProgramStage

@@ -13,7 +13,7 @@
 /// | `degraded` | can be played, but leaves something out because its machine cannot keep up (``Cause/overload``) |
 /// | `ending` | has ended, and completes its outputs |
 /// | `draining` | is being handed over to a successor |
-/// | `failed` | cannot continue; this worker does nothing more |
+/// | `failed` | cannot continue, so this worker stops |
 /// | `closed` | is finished for this worker |
 ///
 /// Transitions: starting → waiting ⇄ preparing → live, recovering or degraded, which can change into each other. Every
@@ -46,7 +46,8 @@ package struct RoomPhase: Sendable, Equatable {
         package var hasMedia = false
         /// Whether an output to another server cannot be reached.
         package var isOutputLost = false
-        /// Number of overload steps in force because the machine cannot keep up.
+        /// Number of overload steps in force because the machine cannot keep up; at least 1 while the room counts as
+        /// overloaded.
         package var overloadSteps = 0
 
         package init() {}

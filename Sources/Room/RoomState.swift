@@ -45,8 +45,8 @@ struct RoomState: Sendable {
 
     /// Whether this worker has published media that viewers can play.
     ///
-    /// - Parameter hasPackager: Whether the room has an HLS output. A room without one counts as playable once it has
-    ///   started.
+    /// - Parameter hasPackager: Whether the room has an HLS output. A room without one counts as playable once its program
+    ///   has started.
     func isPlayable(hasPackager: Bool) -> Bool {
         self.lifecycle.isPlayable || self.lifecycle.isStarted && !hasPackager
     }

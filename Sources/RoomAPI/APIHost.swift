@@ -18,7 +18,7 @@ package protocol APIHost: AnyObject, Sendable {
 
     /// Checks that the room accepts commands.
     ///
-    /// - Throws: ``ControlFailure`` if the room has ended or is ending.
+    /// - Throws: ``ControlFailure`` if the room has ended or is ending, or if this worker hands it over.
     func checkOpen() throws(ControlFailure)
 
     /// Converts a program date-time to a tick; nil if `text` is nil.

@@ -26,8 +26,8 @@ package protocol DocumentHost: OutputCommandHost {
     /// - Throws: ``ControlFailure`` if the egress policy forbids connections to one of them.
     func checkServers(of pipeline: Pipeline) throws(ControlFailure)
 
-    /// Checks a version without applying it. Detects everything that ``apply(_:after:isRequest:)`` refuses, except
-    /// errors that occur when a scene is composed.
+    /// Checks a version without applying it. Does not detect everything that ``apply(_:after:isRequest:)`` refuses, such
+    /// as errors that occur when a scene is composed.
     func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure)
 
     /// Applies a version of the document: either completely, or not at all.
@@ -144,8 +144,8 @@ package struct DocumentService {
     /// Maximum number of mistakes in `config.invalid`.
     private static let listedMistakes = 16
 
-    /// Reports that the pipeline file is refused, or that it is in force again: by alarm, log and event. A refusal
-    /// because the room has ended is not reported.
+    /// Reports that the pipeline file is refused, or that it is in force again: by alarm, log and event. A refusal with
+    /// status 410, because the room accepts no more changes, is not reported.
     ///
     /// - Parameter refusal: Why the file is refused; nil if the room runs it.
     package func noteFile(_ path: String, _ refusal: ControlFailure?) {
@@ -155,7 +155,7 @@ package struct DocumentService {
             self.host.events.emit("config.restored", ["file": .string(path)])
             return
         }
-        // The room has ended, so that there is nothing to correct any more.
+        // The room ends or is handed over, so that there is nothing to correct any more.
         guard refusal.status != 410 else { return }
         self.host.setFileAlarm(path, "\(path) is refused, the previous version stays in force: \(refusal.what)")
         self.host.logger.warning(

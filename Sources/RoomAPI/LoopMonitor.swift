@@ -52,8 +52,8 @@ package struct LoopMonitor: Sendable {
         return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
     }
 
-    /// The lag of the slowest encoder, in nanoseconds; nil while the program does not run, and until every encoder has
-    /// received its first frame.
+    /// The lag of the slowest encoder, in nanoseconds; nil until every encoder has received its first frame, and while
+    /// the room ends.
     package var encoderLag: Int64? {
         guard self.host.isLive, let now = self.clock.now(), let entered = self.ladder.control.enteredByAll else {
             return nil

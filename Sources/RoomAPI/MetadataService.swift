@@ -137,7 +137,8 @@ package struct MetadataService: Sendable {
     /// - Parameters:
     ///   - type: Type of the event, such as `overlay.started`.
     ///   - data: Content as the text of a JSON object.
-    ///   - tick: The frame that the event belongs to; if encoders may have received it, then the next frame.
+    ///   - tick: The frame that the event belongs to; if encoders may have received it, then the event goes into the first
+    ///     frame that they have not received.
     func announce(_ type: String, _ data: String, at tick: Int64) {
         guard let packager = self.packager, self.host.isLive else { return }
         var request = MetadataRequest()
@@ -254,7 +255,7 @@ package struct MetadataService: Sendable {
 
     /// Describes the layout of a scene from a frame on, if the pipeline's `sei` asks for layouts.
     ///
-    /// - Parameter left: Sources that have left the scene; their panes are not described.
+    /// - Parameter left: Sources of the scene whose panes are hidden, and therefore not described.
     package func showLayout(of scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
         let pipeline = self.host.pipeline
         guard pipeline.sei?.layout == true else { return }

@@ -17,7 +17,7 @@ package struct OverlayService: Sendable {
     /// Plays an overlay, at once or when earlier plays have ended.
     ///
     /// - Returns: The number of the play, and its first tick if that is known, as a JSON object.
-    /// - Throws: 404 for an unknown overlay, 422 for a rectangle outside the canvas or before the program has begun, 429 if
+    /// - Throws: 404 for an unknown overlay, 409 before the program has begun, 422 for a rectangle outside the canvas, 429 if
     ///   the machine is overloaded or too many plays wait.
     package func play(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String {
         try self.host.checkOpen()

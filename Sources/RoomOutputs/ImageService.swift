@@ -31,7 +31,7 @@ package struct ImageService: OutputService {
 
     /// A JPEG image of the program, or of a source.
     ///
-    /// - Parameter width: Width of the image in pixels; nil for the width of the frame.
+    /// - Parameter width: Width of the image in pixels; nil if the longer side is to have at most 640 pixels.
     /// - Throws: 404 if the room has only audio, if there is no frame yet, or if the image cannot be made.
     package func jpeg(of source: SourceID?, width: Int?) throws(ControlFailure) -> [UInt8] {
         guard !self.host.pipeline.isAudioOnly else {

@@ -35,7 +35,8 @@ extension Pipeline {
 
     /// Refuses directories for unencrypted recordings and clips that lie in the directory of encrypted segments.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` for such a directory, ``MediaError/Code/notCreatable``.
+    /// - Throws: ``MediaError/Code/rejected`` for such a directory; ``MediaError/Code/notCreatable`` if a directory cannot
+    ///   be created.
     package func checkClearDirectories() throws(MediaError) {
         guard let output = self.hls, output.encryption != nil else { return }
         let served = [output.path] + self.transports.map(\.path)

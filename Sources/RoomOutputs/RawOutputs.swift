@@ -13,7 +13,7 @@ package final class RawOutputs: @unchecked Sendable {
 
     /// Opens the files of the raw outputs.
     ///
-    /// - Throws: ``MediaError/Code/notCreatable``.
+    /// - Throws: ``MediaError/Code/notCreatable`` if a file cannot be opened.
     package static func open(_ pipeline: Pipeline, host: @escaping LateHost) throws(MediaError) -> RawOutputs {
         let outputs = RawOutputs(host)
         let canvas = pipeline.canvas

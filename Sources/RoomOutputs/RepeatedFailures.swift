@@ -13,8 +13,7 @@ package struct RepeatedFailures: Sendable {
     /// Records a failure and decides whether to report it.
     ///
     /// - Parameter now: Monotonic time in nanoseconds.
-    /// - Returns: Number of failures of this kind that were not reported since the last report; nil if this one is not
-    ///   reported either.
+    /// - Returns: If this failure must be reported: the number of failures of this kind since the last report; otherwise nil.
     package mutating func tells(_ code: MediaError.Code, at now: Int64) -> Int? {
         if let before = self.told[code], now &- before.at < Self.interval {
             self.told[code] = (before.at, before.withheld + 1)

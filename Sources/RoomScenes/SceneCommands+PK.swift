@@ -8,7 +8,7 @@ extension SceneCommands {
     /// Carries out a command for the PK, and puts the scene of the new phase on air.
     ///
     /// - Returns: The reply, as JSON text; see ``pk``.
-    /// - Throws: 404 if the room has no PK, 409 if no source has published yet, the command does not fit the current
+    /// - Throws: 404 if the room has no PK, 409 if the program does not run, the command does not fit the current
     ///   phase, or a source or a scene of the PK is missing, 422 if the room does not have a scene that the command
     ///   names.
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {

@@ -38,7 +38,8 @@ extension SceneSelector.PK {
         }
     }
 
-    /// Makes the PK from that of the pipeline and the scenes that a command has named; nil if neither names a scene.
+    /// Makes the PK from that of the pipeline and the scenes that a command has named; nil if neither names the scene
+    /// during the PK.
     ///
     /// - Parameter pk: The PK of the pipeline; nil if the pipeline has none, so that the default durations apply.
     init?(_ pk: SceneSelector.PK?, _ scenes: Scenes) {

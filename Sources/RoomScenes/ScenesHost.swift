@@ -18,7 +18,7 @@ package protocol ScenesHost: AnyObject, Sendable {
 
     /// Checks that the room accepts commands.
     ///
-    /// - Throws: 410 if the room has ended or is ending, 503 if a newer worker serves it.
+    /// - Throws: 410 if the room has ended or is ending, or if this worker hands it over; 503 if a newer worker serves it.
     func checkOpen() throws(ControlFailure)
 
     /// Parses and checks the JSON document of a scene in a request.

@@ -32,10 +32,10 @@ package struct ScenesContext: Sendable {
     package var pipeline: Pipeline
     /// Wall clock time of program time 0, in nanoseconds since the Unix epoch; nil before the program has begun.
     package var origin: Int64?
-    /// Whether a source has published and the room is not ending.
+    /// Whether the program runs and the room is not ending.
     package var isLive: Bool
     /// Whether this worker has published media that viewers can play. In a room without an HLS output: whether the
-    /// room has started.
+    /// program has started.
     package var isPlayable: Bool
 
     /// Makes a context from the values of its members.

@@ -35,8 +35,8 @@ package struct ArrivalMeter: Sendable {
         /// Longest media time between key frames without the times in which the image did not move.
         package var movingKeyGap: Int64 = 0
         /// Least difference between the arrival and the timestamp of a frame; ``soundDelay`` is that of audio packets.
-        /// Only differences between two of these values are meaningful. nil if there was no packet since the last jump of
-        /// the timestamps.
+        /// Only differences between two of these values are meaningful. nil if there was no packet since the previous call
+        /// or since the last jump of the timestamps.
         package var pictureDelay: Int64?
         package var soundDelay: Int64?
         /// Whether the timestamps of a track jumped or restarted, so that delays before and after that cannot be

@@ -11,7 +11,7 @@ import Synchronization
 
 /// Sends stills of the sources to a moderation webhook and into a store, and carries out the answers.
 ///
-/// The room calls ``step(_:isPaused:)`` several times per second. Stills are made by ``SourceStills``, requests are
+/// The room calls ``step(_:_:isPaused:)`` several times per second. Stills are made by ``SourceStills``, requests are
 /// asynchronous, and commands are carried out on a queue of their own, so a slow or dead receiver delays nothing.
 package final class ModerationService: Sendable {
     /// Carries out a command for a source.
@@ -79,9 +79,10 @@ package final class ModerationService: Sendable {
         ModerationService(parts, try self.webhook(settings).map { StillPost($0) })
     }
 
-    /// Reads the URL and the secrets of the webhook again; they apply from the next still on.
+    /// Reads the URL and the secrets of the webhook again; they apply from the next still on. Reads nothing if the webhook
+    /// has no secrets.
     ///
-    /// - Returns: Whether the webhook has secrets.
+    /// - Returns: Whether there is a webhook with secrets.
     /// - Throws: Like ``open(_:_:)``; the old ones then stay in force.
     package func renew(_ settings: Pipeline.Moderation) throws(MediaError) -> Bool {
         guard settings.stills.webhook?.secret != nil, let webhook = try Self.webhook(settings) else { return false }

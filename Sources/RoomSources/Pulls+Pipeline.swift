@@ -31,7 +31,7 @@ extension WebRTCSettings {
     ///
     /// - Throws: ``MediaError/Code/notReadable`` if a password of a TURN server or the variable with addresses cannot be
     ///   read; ``MediaError/Code/rejected`` if a password is still a placeholder such as `CHANGE_ME`, or if the variable
-    ///   contains something else.
+    ///   contains something other than addresses.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let webRTC = pipeline.ingest.webRTC else { return nil }
         self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)

@@ -121,7 +121,8 @@ package final class RoomSource: Sendable {
             audio: parameters.contains { $0.kind == .audio })
     }
 
-    /// Only an offline job waits for its files, and so may read a pipe; it ends if none of them makes progress.
+    /// Makes the reader of a file. Only an offline job may read a pipe, because it waits for its files; the job ends if
+    /// none of them makes progress.
     private func reader(_ path: String, _ loops: Bool) -> FileReader {
         FileReader(path: path, loops: loops, place: "source[\(self.spec.id)]", allowsPipe: self.isOffline)
     }

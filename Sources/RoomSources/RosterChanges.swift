@@ -39,8 +39,8 @@ package struct RosterChanges: Sendable {
     ///
     /// - Parameter isReal: Whether the change will be applied. If so, then this waits up to 2 s for each joining source
     ///   until a removed source with the same id has left.
-    /// - Throws: 409 if such a source has not left, or if the room admits no publishers; 422 if something that a joining
-    ///   source needs cannot be read.
+    /// - Throws: 409 if such a source has not left, or if a joining source needs a publisher and the room admits none; 422
+    ///   if something that a joining source needs cannot be read.
     package func change(
         from before: Pipeline, to after: Pipeline, isReal: Bool
     ) throws(ControlFailure) -> Change {

@@ -51,7 +51,7 @@ package struct SourceHealth: Sendable {
     package struct Packets: Sendable, Equatable {
         /// Packets that were sent, without retransmissions.
         package var sent: Int64 = 0
-        /// Packets that the network lost, whether or not retransmission has repaired it.
+        /// Packets that the network lost, including those that were received later by retransmission.
         package var lost: Int64 = 0
         /// Frames that are missing because packets of them, or of a frame before them, are.
         package var missing: Int64 = 0
@@ -88,7 +88,7 @@ package struct SourceHealth: Sendable {
         /// How much later the video's timestamps were moved than the audio's since the publication began, because sender
         /// reports have told when both were captured; in nanoseconds.
         package var realigned: Int64 = 0
-        /// nil if the connection does not tell.
+        /// Counters of the connection; nil if it does not number its packets.
         package var packets: Packets?
 
         package init() {}

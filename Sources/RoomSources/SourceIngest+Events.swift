@@ -3,7 +3,8 @@ import MediaTypes
 import RoomAPI
 
 extension SourceIngest {
-    /// Handles events of the publishers' listener and of the pull clients. Called on their event loops.
+    /// Handles events of the publishers' listener and of the pull clients. Called on their event loops and on the threads of
+    /// SRT publishers.
     func handle(_ event: IngestEvent) {
         switch event {
         case .listening, .listeningSecurely, .listeningForSRT, .listeningForWHIP, .connected: break

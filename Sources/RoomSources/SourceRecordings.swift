@@ -101,7 +101,7 @@ package struct SourceRecordings: Sendable {
 
     /// Starts the recordings that the pipeline or commands to earlier workers demand.
     ///
-    /// - Parameter commanded: Whether a command has started or stopped the recording of a source; nil if none has.
+    /// - Parameter commanded: Whether the recording of a source is on by a command; nil if no command has changed it.
     package func start(_ commanded: (SourceID) -> Bool?) {
         let service = SourceRecordingService()
         self.host.withSources { $0.connections.recordings = service }
@@ -243,7 +243,7 @@ package struct SourceRecordings: Sendable {
             } else if let failure = status.failure {
                 message = "the recording of \(id) cannot be written: \(failure)"
             } else if let droppedAt = status.droppedAt, now &- droppedAt < Self.alarmTime {
-                message = "the disk is too slow for the recording of \(id): \(status.dropped) frames dropped"
+                message = "the disk is too slow for the recording of \(id): \(status.dropped) packets dropped"
             }
             return message.map {
                 RoomAlarm("source.recording", "alert_2", kind: "source", subject: id.description, message: $0)

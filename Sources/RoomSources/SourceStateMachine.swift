@@ -44,7 +44,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
         /// A publisher was admitted.
         case published
-        /// The first packet of a publication has arrived.
+        /// The first video packet or the first audio packet of a publication has arrived.
         case arrived
         /// The decoder has decoded the first frame of a publication.
         case pictured

@@ -18,7 +18,7 @@ package protocol SourceMemory: Sendable {
     ///
     /// - Parameter until: End of the kick in nanoseconds since the Unix epoch; nil if the source may be published.
     func saveRefusal(of source: SourceID, until: Int64?)
-    /// Saves whether a command has started or stopped the recording of a source; nil if it is as in the document.
+    /// Saves whether the recording of a source is on by a command; nil if it is as in the document.
     func saveRecording(of source: SourceID, isOn: Bool?)
     /// Saves a relay that a command has started or ended.
     ///
@@ -92,7 +92,7 @@ package protocol SourcesHost: AnyObject, Sendable {
 
     /// Checks that the room accepts commands.
     ///
-    /// - Throws: ``ControlFailure`` if the room has ended or is ending.
+    /// - Throws: ``ControlFailure`` if the room has ended or is ending, or if this worker hands it over.
     func checkOpen() throws(ControlFailure)
     /// Removes everything else that the room stores about a removed source, whose publisher was disconnected.
     func sourceDisconnected(_ source: SourceID)

@@ -26,7 +26,7 @@ package struct SourceConnections: Sendable {
     package var pulls: PullService?
     /// Relays sources to other servers; nil for an offline job.
     package var relays: RelayService?
-    /// Records sources; nil for an offline job.
+    /// Records sources; nil before the room is ready.
     package var recordings: SourceRecordingService?
 
     package init() {}

@@ -81,7 +81,7 @@ package struct StillDeliveries<Still: Sendable>: Sendable {
         return self.failures == 1 ? .failing(failure) : nil
     }
 
-    /// Discards the waiting still of a source that has left the room or was kicked.
+    /// Discards the waiting still of a source.
     package mutating func discard(_ source: SourceID) {
         self.waiting[source] = nil
         self.order.removeAll { $0 == source }

@@ -20,7 +20,7 @@ package struct DoctorReport: Sendable, Equatable {
 
     package struct Finding: Sendable, Equatable {
         package var level: Level
-        /// The subject: `ffmpeg`, `fonts`, `limits`, `clock`, `ports`, `disk` or `network`.
+        /// The subject: `ffmpeg`, `encoders`, `fonts`, `limits`, `clock`, `ports`, `disk` or `network`.
         package var area: String
         package var what: String
         /// What to do; `nil` if there is nothing to do.

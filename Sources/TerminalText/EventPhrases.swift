@@ -77,7 +77,7 @@ enum EventPhrases {
         ("source.format", EventPhrase("source {uid}", "now {picture}")),
         (
             "source.reanchored",
-            EventPhrase("source {uid}", "its timestamps jumped[: {reason}][, {count} times]", .warning)
+            EventPhrase("source {uid}", "its timestamps were mapped anew[: {reason}][, {count} times]", .warning)
         ),
         ("source.undecodable", EventPhrase("source {uid}", "cannot be decoded: {reason}", .bad)),
         ("source.failed", EventPhrase("source {uid}", "cannot be read: {reason}", .bad)),

@@ -15,7 +15,7 @@ package struct MachineFacts: Sendable, Equatable {
     package struct Part: Sendable, Equatable {
         package var name: String
         package var problem: Problem?
-        /// Whether no room runs without the part.
+        /// Whether rooms, or the room of the given pipeline, do not run without the part.
         package var isRequired: Bool
 
         package init(_ name: String, _ problem: Problem?, isRequired: Bool = false) {

@@ -79,7 +79,7 @@ package enum FileReading {
 
     /// Returns the last `limit` bytes of a file, or the whole file if it is shorter; the first `limit` bytes if the
     /// file does not report its size, as in /proc. After a read error, returns the bytes read before it; empty if the
-    /// file cannot be opened. Blocks if the path names a pipe.
+    /// file cannot be opened. If the path names a pipe, does not wait for data.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return [] }

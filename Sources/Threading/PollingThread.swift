@@ -36,7 +36,7 @@ package final class PollingThread: Sendable {
         self.wake.signal()
     }
 
-    /// Stops polling: no poll begins after this; one in progress may continue.
+    /// Stops polling. Does not wait for a poll in progress.
     package func stop() {
         self.requests.withLock { $0.isStopped = true }
         self.wake.signal()

@@ -34,8 +34,8 @@ extension UploadQueue {
     /// ignored.
     private static let mostExtras = 32
 
-    /// Queues an object that is not media. A new version of an object replaces one that is not sent yet. An object with
-    /// the 33rd name is ignored.
+    /// Queues an object that is not media. A new version of an object replaces one that is not sent yet. Objects with
+    /// other names than the first 32 are ignored.
     package mutating func put(_ name: String, _ bytes: [UInt8], contentType: String) {
         guard self.extras[name] != nil || self.extras.count < Self.mostExtras else { return }
         self.extras[name, default: UploadExtra(bytes: bytes, contentType: contentType)].bytes = bytes
@@ -121,8 +121,8 @@ extension UploadQueue {
         return requests
     }
 
-    /// Returns the request for the next deletion; `nil` if there is none or the store is failing. Deletions are sent
-    /// one at a time, since nothing waits for them.
+    /// Returns the request for the next deletion; `nil` if none is due or the store is failing. Deletions are sent one at a
+    /// time, since nothing waits for them.
     mutating func nextDeletion(_ now: Int64) -> UploadRequest? {
         guard let name = self.deletions.first, self.deletionLane.isFree(at: now), !self.isFailing else { return nil }
         let request = self.request(.deletion(name: name), name, .delete, "", "")

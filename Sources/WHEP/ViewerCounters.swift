@@ -12,7 +12,7 @@ package struct ViewerCounters: Sendable, Hashable {
     package var lost: UInt64 = 0
     /// Groups of frames that were left out because the viewer could not follow.
     package var skippedGroups: UInt64 = 0
-    /// Datagrams that were refused: not authentic, repeated, malformed, or from an address without a valid check.
+    /// Datagrams that were refused: not authentic, repeated, malformed, media, or from an address without a valid check.
     package var refused: UInt64 = 0
 
     package init() {}

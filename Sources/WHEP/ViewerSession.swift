@@ -56,7 +56,7 @@ package final class ViewerSession {
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
     ///   - random: Random bits for sequence numbers and time stamps, for video and for audio.
-    /// - Throws: ``MediaError`` if no fingerprint of the offer can be used.
+    /// - Throws: ``MediaError`` if no fingerprint of the offer can be used, or OpenSSL has no memory.
     package init(
         _ negotiated: NegotiatedSession, credentials: ICECredentials, identity: DTLSIdentity, sources: ViewerSources,
         random: (UInt64, UInt64), now: Int64, limits: Limits = Limits(), timer: DTLSTransport.Timer = .doubling

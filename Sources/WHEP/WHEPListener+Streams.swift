@@ -21,7 +21,7 @@ extension WHEPListener: PeerStreamHost {
 
     var now: Int64 { self.clock.now() }
 
-    /// Makes the handler of a new connection; nil if the listener has stopped.
+    /// Makes the handler of a new connection; nil if the listener has stopped, or the client's address is unknown.
     func stream(from remote: SocketAddress?) -> Stream? {
         guard !self.isStopped, let remote, let address = ICEAddress(remote, isTCP: true) else { return nil }
         self.connectionCount &+= 1

@@ -32,7 +32,7 @@ final class WHEPListener: ChannelInboundHandler {
     let clock: any MonotonicClock
     let logger: Logger
     let loop: any EventLoop
-    /// By name, and in the order of the feeds.
+    /// In the order of the feeds.
     let renditions: [Viewer.Rendition]
     /// Candidates of every answer; empty before the socket is bound.
     var candidates: [AnswerSettings.Candidate] = []

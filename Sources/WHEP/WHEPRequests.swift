@@ -18,9 +18,10 @@ package enum WHEPDecision: Sendable, Hashable {
 /// | request | result |
 /// |---|---|
 /// | `POST` to an endpoint | 415 for another type, else ``WHEPDecision/play(rendition:offer:)`` |
-/// | `DELETE` of a session | ``WHEPDecision/delete(id:)``; 404 for a session that has ended |
+/// | `DELETE` of a session | ``WHEPDecision/delete(id:)`` |
 /// | `PATCH` of a session | 204 for candidates, ``WHEPDecision/restart(id:remote:)``, or 428, 412, 415, 413, 400 |
 /// | `GET`, `HEAD` of a session | 204 |
+/// | `GET`, `HEAD`, `DELETE`, `PATCH` of a session that has ended | 404 |
 /// | `GET`, `HEAD` of an endpoint | 200 with the type of an offer |
 /// | `OPTIONS` | 204 with `Accept-Post` or `Accept-Patch` |
 /// | other methods | 405 |

@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// What this program contributes to an answer.
 package struct AnswerSettings: Sendable, Hashable {
-    /// An address at which publishers reach this program, written as a `host` candidate (RFC 8839 §5.1).
+    /// An address at which clients reach this program, written as a `host` candidate (RFC 8839 §5.1).
     package struct Candidate: Sendable, Hashable {
         /// IPv4 or IPv6 address in text form, without brackets.
         package var address: String

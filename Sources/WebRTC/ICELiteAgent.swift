@@ -1,9 +1,9 @@
 /// This program's ICE agent for one peer: answers its connectivity checks and selects the address for media.
 ///
-/// An ICE-lite agent sends no checks of its own and is always in the controlled role. An address is known once a check with
-/// the right password came from it; until then nothing is sent there except the answer to that check, which is never
-/// longer than the check. The selected address is the one last nominated by USE-CANDIDATE, or before any nomination the
-/// first known one. But a TCP address replaces a selected UDP address only after no valid check came from that for 6 s,
+/// An ICE-lite agent sends no checks of its own and is always in the controlled role. An address is known once a valid
+/// check came from it; until then nothing is sent there except the answer to that check, which is never longer than the
+/// check. The selected address is the one last nominated by USE-CANDIDATE, or before any nomination the first known one,
+/// UDP before TCP. But a TCP address replaces a selected UDP address only after no valid check came from that for 6 s,
 /// because TCP delays media after a loss.
 ///
 /// Pure: time is passed in, as nanoseconds of a monotonic clock.
@@ -24,8 +24,9 @@ package struct ICELiteAgent: Sendable {
     /// The result of a received datagram.
     package enum Outcome: Sendable, Hashable {
         case ignored(Refusal)
-        /// Send these bytes, a success or an error, to the address that the check came from. `isMoved`: the selected address
-        /// has changed.
+        /// Send this error to the address that the check came from. The check changes nothing.
+        case error([UInt8])
+        /// Send this success to the address that the check came from. `isMoved`: the selected address has changed.
         case answer([UInt8], isMoved: Bool)
     }
 
@@ -91,7 +92,7 @@ package struct ICELiteAgent: Sendable {
     private var isNominated = false
     private var lastCheck: Int64?
 
-    /// The address to send to; nil before the first valid check.
+    /// The address to send to; nil before the first valid check, and when ``remove(_:)`` has left none.
     package private(set) var selected: ICEAddress?
 
     package init(credentials: ICECredentials, now: Int64, limits: Limits = Limits()) {
@@ -144,7 +145,7 @@ package struct ICELiteAgent: Sendable {
         guard self.remember(Transaction(message.transactionID, address)) else { return .ignored(.replayed) }
         let (answer, isSuccess) = Self.answer(message, to: address, password: password, hmac: hmac)
         guard answer.count <= message.bytes.count else { return .ignored(.tooShort) }
-        guard isSuccess else { return .answer(answer, isMoved: false) }
+        guard isSuccess else { return .error(answer) }
         return .answer(
             answer, isMoved: self.accept(message, from: address, now: now, isRestart: ufrag == self.next?.ufrag))
     }

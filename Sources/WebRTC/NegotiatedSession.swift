@@ -10,8 +10,8 @@ package struct NegotiatedSession: Sendable, Hashable {
     package var fingerprints: [SDPFingerprint]
     /// Whether the peer is the DTLS server, so that this program has to send the first message.
     package var peerIsDTLSServer: Bool
-    /// The name of the peer's software according to its offer, as visible ASCII of at most 64 characters; nil if the offer
-    /// has none.
+    /// The name of a publisher's software according to its offer, as visible ASCII of at most 64 characters; nil if the offer
+    /// has none, and for viewers.
     package var software: String?
 
     package init(

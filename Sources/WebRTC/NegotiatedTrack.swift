@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// One media stream that a publisher and this program agreed on.
+/// One media stream that a peer and this program agreed on.
 package struct NegotiatedTrack: Sendable, Hashable {
     /// Identifies the track's section of the offer (RFC 5888); empty if the offer has one section without `mid`.
     package var mid: String
@@ -14,15 +14,15 @@ package struct NegotiatedTrack: Sendable, Hashable {
     package var clockRate: Int
     /// Format parameters as offered, names in lower case, such as `profile-level-id`.
     package var fmtp: [String: String]
-    /// Whether the publisher resends packets that a generic NACK names (RFC 4585 §6.2.1).
+    /// Whether the sender resends packets that a generic NACK names (RFC 4585 §6.2.1).
     package var hasNACK: Bool
     package var hasPLI: Bool
     package var hasFIR: Bool
     /// Whether the publisher expects transport-wide feedback; ``transportCCExtension`` is then not nil.
     package var hasTransportCC: Bool
-    /// Whether the publisher expects REMB; never together with ``hasTransportCC``.
+    /// Whether the sender expects REMB; never together with ``hasTransportCC``.
     package var hasREMB: Bool
-    /// Ids of RTP header extensions, 1 to 14 or 16 to 255 (RFC 8285); nil for those that were not offered.
+    /// Ids of RTP header extensions, 1 to 14 or 16 to 255 (RFC 8285); nil for those that were not offered or are not used.
     package var transportCCExtension: UInt8?
     /// 3GPP TS 26.114 §6.2.3: coordination of video orientation.
     package var orientationExtension: UInt8?

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A payload type of an offer that this program can receive.
+/// A payload type of an offer that this program can receive, or send to a viewer.
 struct OfferedCodec: Sendable, Hashable {
     var codec: CodecName
     var payloadType: UInt8
@@ -13,7 +13,7 @@ struct OfferedCodec: Sendable, Hashable {
     /// Rank within its codec: lower is preferred.
     var rank: Int
 
-    /// - Returns: nil for codecs and profiles that this program does not receive.
+    /// - Returns: nil for codecs and profiles that this program does not support.
     init?(payloadType: UInt8, map: RTPMap, fmtp: [String: String]) {
         guard RTPMap.isUsable(payloadType) else { return nil }
         switch map.encoding {

@@ -109,7 +109,7 @@ package final class PeerTransport {
     package var ufrags: [String] { self.agent.ufrags }
     /// Whether media can be sent and received.
     package var isConnected: Bool { self.connectedAt != nil && self.end == nil }
-    /// The address to send to; nil before the first valid check.
+    /// The address to send to; nil before the first valid check, and when ``lost(_:)`` has left none.
     package var selected: ICEAddress? { self.agent.selected }
     /// Where any number of bytes may be sent, and what protects them; nil before the handshake is complete, after the end, and
     /// while the selected address has not proved itself.
@@ -155,12 +155,11 @@ package final class PeerTransport {
         guard self.end == nil else { return .ignored }
         switch self.agent.receive(check, from: address, now: now, hmac: { HMACSHA1.digest(key: $0, $1) }) {
         case .ignored: return .ignored
+        case .error(let bytes):
+            // The error is not longer than the check, so that it needs no allowance.
+            output.addAlone(bytes, to: address)
+            return .error
         case .answer(let bytes, _):
-            guard self.agent.isKnown(address, now: now) else {
-                // The error is not longer than the check.
-                output.addAlone(bytes, to: address)
-                return .error
-            }
             if self.firstCheck == nil { self.firstCheck = now }
             output.changes.append(.known(address))
             self.allowance.received(check.bytes.count, from: address)

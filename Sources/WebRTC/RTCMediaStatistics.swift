@@ -6,7 +6,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
     package var tracks: [Track] = []
     /// Round-trip time in nanoseconds; nil while unknown.
     package var roundTrip: Int64?
-    /// Bit rate that the peer was allowed by REMB, in bits per second; nil if it makes its own estimate.
+    /// Bit rate that the peer is allowed by REMB, in bits per second; nil if it does not expect REMB.
     package var estimate: Int?
     /// Transport-wide feedback messages sent.
     package var feedbackMessages: UInt64 = 0
@@ -32,8 +32,8 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         package var bytes: UInt64 = 0
         /// Bit rate of the current layer over the last second, in bits per second.
         package var bitRate = 0
-        /// Share of packets of the current layer that the network lost in the last report interval, 0…1. Retransmission
-        /// may have repaired it.
+        /// Share of packets of the current layer that the network lost in the last report interval, 0…1, including those
+        /// that were received later by retransmission.
         package var fractionLost = 0.0
         /// Packets that were sent according to their sequence numbers, without retransmissions.
         package var expected: Int64 = 0

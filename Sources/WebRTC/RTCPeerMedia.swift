@@ -105,7 +105,7 @@ package struct RTCPeerMedia: Sendable {
     /// Number of SSRCs that are remembered.
     package var sourceCount: Int { self.table.count }
 
-    /// Asks the sender of a track for a key frame. Requests are limited in rate and not sent where they have no effect.
+    /// Asks the sender of a track for a key frame. Requests are limited in rate, and rare where they have no effect.
     package mutating func requestKeyFrame(track: Int, at now: Int64) {
         let layer = self.layers.indices.contains(track) ? self.layers[track]?.target ?? 0 : 0
         for index in self.streams.indices where self.streams[index].track == track {

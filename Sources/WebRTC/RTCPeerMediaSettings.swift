@@ -4,7 +4,8 @@ package struct RTCPeerMediaSettings: Sendable, Hashable {
     package var localSSRC: UInt32 = 1
     /// Canonical name in SDES; at most 255 bytes of it are sent.
     package var canonicalName = "tandem"
-    /// How long a missing packet is waited for, in nanoseconds; nil: the defaults of ``ReceiveTrack/Timing``.
+    /// How long a missing packet is waited for if the sender resends packets, in nanoseconds; nil: the default of
+    /// ``ReceiveTrack/Timing``.
     package var wait: Int64?
     /// Start of the bandwidth estimate for senders that expect REMB, in bits per second.
     package var startBitRate = 2_000_000

@@ -1,7 +1,7 @@
 /// The payload of one RTP packet to send.
 package struct RTPPayload: Sendable, Hashable {
     package let bytes: [UInt8]
-    /// Marker bit: the last packet of a frame.
+    /// Marker bit: of video, the last packet of a frame; of audio, the first one after silence.
     package let marker: Bool
 
     package init(bytes: [UInt8], marker: Bool) {

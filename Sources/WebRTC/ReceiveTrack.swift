@@ -159,7 +159,7 @@ package struct ReceiveTrack: Sendable {
     /// Bytes of the packets that wait.
     package var waitingBytes: Int { self.heldBytes }
 
-    /// When ``advance(to:into:)`` or ``requests(at:roundTrip:into:)`` has something to do; nil if nothing is missing.
+    /// When ``advance(to:into:)`` or ``requests(at:roundTrip:limit:into:)`` has something to do; nil if nothing is missing.
     package var deadline: Int64? {
         guard let first = self.missing.first else { return nil }
         return min(first.abandonAt, self.nextRequest)

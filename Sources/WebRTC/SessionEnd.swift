@@ -18,7 +18,7 @@ package enum SessionEnd: Sendable, Equatable {
     package var text: String {
         switch self {
         case .neverChecked: "no valid connectivity check arrived at the UDP or TCP port in time"
-        case .consentLost: "no connectivity check arrived for 30 s"
+        case .consentLost: "no valid connectivity check arrived for 30 s"
         case .handshakeTimedOut: "the DTLS handshake took too long"
         case .handshakeFailed(let reason): reason
         case .closedByPeer: "closed by the client"

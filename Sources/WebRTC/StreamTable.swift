@@ -18,8 +18,8 @@ package struct StreamTable: Sendable {
         case stream(Int, isRetransmission: Bool, isNew: Bool)
         /// No track has the payload type.
         case unknownPayloadType
-        /// Another SSRC has the stream, the SSRC has another payload type than before, its layer is not received, or the
-        /// table is full.
+        /// Another SSRC has the stream, the SSRC has another payload type than before, its `mid` is that of no track with its
+        /// payload type, its layer is not received, or the table is full.
         case refused
     }
 
@@ -53,12 +53,12 @@ package struct StreamTable: Sendable {
     /// Number of SSRCs in the table.
     package var count: Int { self.entries.count }
 
-    /// The SSRC of a stream's original packets; nil before the first.
+    /// The SSRC of a stream's original packets; nil before the first, and after a BYE.
     package func ssrc(of stream: Int) -> UInt32? {
         self.entries.first { $0.stream == stream && !$0.isRetransmission }?.ssrc
     }
 
-    /// Any SSRC of original packets; nil before the first.
+    /// Any SSRC of original packets; nil if there is none.
     var firstSSRC: UInt32? { self.entries.first { !$0.isRetransmission }?.ssrc }
 
     /// The stream whose original packets have an SSRC.

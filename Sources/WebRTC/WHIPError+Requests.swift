@@ -1,8 +1,8 @@
 /// Errors of requests, independent of their session descriptions.
 extension WHIPError {
-    /// No key in the request.
+    /// The request has no key, or one that is too long or not visible ASCII.
     package static let keyMissing = WHIPError(
-        401, "keyMissing", title: "Stream key missing", detail: "the request has no stream key",
+        401, "keyMissing", title: "Stream key missing", detail: "the request has no stream key, or a malformed one",
         fix: "send the stream key as Authorization: Bearer KEY, or as the last part of the path")
 
     /// The key is unknown or wrong, has expired or was already used, or `ingest.onPublish` refuses it.

@@ -27,7 +27,7 @@ struct Calibration {
 
     /// Measures the costs of decoding, composing and encoding, for at most about a minute.
     ///
-    /// - Parameter report: Receives one line of text when each part is done.
+    /// - Parameter report: Receives lines of text about the progress.
     /// - Throws: ``MediaError/Code/unavailable`` if this FFmpeg has no libx264, and errors of its wrappers.
     static func measure(report: @escaping (String) -> Void) throws(MediaError) -> CostCoefficients {
         LibAV.setNativeLogging(false)

@@ -25,7 +25,8 @@ struct ControlClient: Sendable {
     ///   - address: Address of the control API: `http://HOST:PORT`, `https://…` or `unix:/path`, as in the event
     ///     `room.ready`.
     ///   - tokenFile: File whose first line is the bearer token; `nil`: none is sent.
-    /// - Throws: `ValidationError`; `ExitCode` 78 as in ``ProcessStart/checkClient()``.
+    /// - Throws: `ValidationError` if `address` has another form or the file cannot be read; `ExitCode` 78 as in
+    ///   ``ProcessStart/checkClient()``.
     init(_ address: String, tokenFile: String?) throws {
         try ProcessStart.checkClient()
         if address.hasPrefix("unix:/") {

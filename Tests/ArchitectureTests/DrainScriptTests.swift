@@ -68,7 +68,7 @@ struct DrainScriptTests {
     }
 
     @Test(
-        "two rooms move with one placeholder pod if the cluster has one; placeholders on the drained node move to other nodes first"
+        "a batch of two rooms moves also if the cluster has only one placeholder pod; placeholders on the drained node move to other nodes"
     )
     func fewPlaceholders() throws {
         let elsewhere = try Self.drain(["replicas": "1", "spares": "n2\n"])

@@ -121,7 +121,9 @@ struct FrontTests {
         }
     }
 
-    @Test("the patterns of $expired in front.conf match an expiry time exactly if it has passed, and not a missing one")
+    @Test(
+        "the patterns of $expired in front.conf match an expiry time if and only if it has passed, and do not match a missing one"
+    )
     func expired() throws {
         let rows = try Self.map("expired")
         #expect(rows.count == 2 && rows.allSatisfy { $0.value == "1" })

@@ -119,7 +119,7 @@ struct CostModelTests {
         #expect(watched.text.contains("\nasleep     "))
     }
 
-    @Test("viewers add egress, CPU and memory; a recording adds disk bytes per hour")
+    @Test("in a room's computed cost, viewers add egress, CPU and memory; a recording adds disk bytes per hour")
     func traffic() throws {
         let plain = CostModel().cost(of: try Self.pipeline())
         let watched = CostModel(viewers: 100).cost(of: try Self.pipeline())
@@ -139,7 +139,9 @@ struct CostModelTests {
         #expect(recorded.writtenBytesPerHour > recorded.recordedBytesPerHour)
     }
 
-    @Test("RTMP outputs and HTTP stores add egress; an MPEG-TS output more than doubles the bytes written")
+    @Test(
+        "in a room's computed cost, RTMP outputs and HTTP stores add egress; an MPEG-TS output more than doubles bytes written"
+    )
     func outputs() throws {
         func cost(_ more: String = "") throws -> RoomCost {
             let report = Pipeline.parse(

@@ -147,7 +147,8 @@ struct RoomsAtOnceTests {
     }
 
     @Test(
-        "the planned rooms per machine equal those that ran without late frames; planned memory is above the measured")
+        "planned rooms per machine equal those a benchmark ran without late frames; planned memory is above the measured"
+    )
     func measuredRooms() throws {
         let live = try #require(try Self.result("2026-11-22-8143d38")[key: "live"])
         let pipeline = try Self.pipeline()
@@ -202,7 +203,7 @@ struct RoomsAtOnceTests {
     }
 
     @Test(
-        "a mistake in a price list is refused with its location",
+        "a price list with a mistake is refused with an error that has the mistake's location",
         arguments: [
             ("[]", "file"), ("{", "file"), (#"{ "machines": [] }"#, "machines"), (#"{ "prices": 1 }"#, "file.prices"),
             (#"{ "machines": [{ "name": "a", "cores": 0, "memoryGiB": 1, "networkMbits": 1 }] }"#, "machines[0].cores"),

@@ -13,7 +13,9 @@ struct AudioTapStreamTests {
         if case .bytes(let buffer) = piece { buffer.readableBytes } else { nil }
     }
 
-    @Test("a message has everything that has accumulated, and the connection is called once when it waits")
+    @Test(
+        "the next piece of a client's stream has all audio since the last piece, and its waiting connection is notified once"
+    )
     func accumulated() {
         let stream = AudioTapStream(firstPosition: 0)
         let calls = Atomic(0)
@@ -28,7 +30,7 @@ struct AudioTapStreamTests {
         guard case .end = stream.next() else { return #expect(Bool(false)) }
     }
 
-    @Test("a client that does not read is disconnected, and no more audio is kept for it")
+    @Test("a client that does not read is disconnected once more audio waits for it than the limit")
     func slow() {
         let stream = AudioTapStream(firstPosition: 0)
         for _ in 0..<AudioTapStream.mostBytes / 640 { stream.send([UInt8](repeating: 0, count: 640)) }

@@ -28,7 +28,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.delete, "/v1/room").fields[.allow] == "GET, HEAD, PUT, PATCH")
     }
 
-    @Test("a draining worker refuses to end the room with 410, since a successor runs it")
+    @Test("a draining worker answers a request to end the room with 410, since a successor runs it")
     func endOfDraining() {
         let room = FakeRoom(health: HealthReport(live: true, ready: false, started: true, state: "draining"))
         let refused = Self.reply(.post, "/v1/room:end", room: room)

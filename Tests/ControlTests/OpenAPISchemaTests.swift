@@ -71,7 +71,7 @@ struct OpenAPISchemaTests {
     }
 
     @Test(
-        "every JSON reply of 2xx in openapi.json refers to a declared schema by name, and no two schemas share a name"
+        "in openapi.json every JSON reply of 2xx except two documents refers to a declared schema by name; no two schemas share a name"
     )
     func names() throws {
         let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]

@@ -17,7 +17,7 @@ struct PKCommandTests {
     }
 
     @Test(
-        "pk:start with an empty body or object gives the room no scenes and durations; the pipeline's apply",
+        "pk:start with an empty body or object passes neither scenes nor durations to the room",
         arguments: ["", "{}"])
     func plainStart(body: String) {
         let answer = Self.send("start", body)

@@ -156,7 +156,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "timestamps rounded to milliseconds give exactly one passed frame per tick, with any offset",
+        "publisher timestamps rounded to milliseconds give exactly one passthrough frame per tick, at four offsets",
         arguments: [0, 5, 11, 400])
     func milliseconds(offset: Int64) {
         var room = Room()

@@ -17,7 +17,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a flood of idle connections and wrong keys costs publishers no frame; a new one is live in 2 s, memory grows 100 MB at most"
+            "a flood of idle connections and wrong keys costs a room at most 100 MB of memory and no frame; a new publisher is live in 2 s"
         )
         func abuse() throws {
             let work = try WorkDirectory()

@@ -46,7 +46,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "the text of a source at 30 or 24 frames per second is the same in a program of 25 or 30",
+            "the caption text of a source is the same in a program of another frame rate: 30 to 25, and 24 to 30 frames per second",
             arguments: [(30, 25), (24, 30)])
         func rates(source: Int, program: Int) throws {
             let media = try Media.require()

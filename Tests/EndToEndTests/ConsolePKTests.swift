@@ -35,7 +35,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a PK is run on the operator page with at most 40 actions of the mouse: solo, invitation, PK with scores, punishment, end, recording, clip, still, layout; scenes and layout also with the keyboard"
+            "a PK, from solo to clip and layout, takes at most 40 mouse actions on the operator page; scenes and layout work by keyboard"
         )
         func mouse() throws {
             let browser = try Browser.start()

@@ -14,7 +14,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "an offline job that loses two segments to a full disk exits with 74 and outcome damaged, and a restart does too"
+            "an offline job that loses two segments to a full disk exits with 74, outcome damaged; with --ended-ok, a restart gives 74"
         )
         func offline() throws {
             let media = try Media.require()

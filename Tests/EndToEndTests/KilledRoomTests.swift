@@ -152,7 +152,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "after kills, listed segments and parts keep their number, URI and bytes, and every video frame appears once"
+            "after a worker is killed and replaced, listed segments and parts keep number, URI and bytes; every video frame appears once"
         )
         func killed() throws {
             let work = try WorkDirectory()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("hls.js and lint with half the frame rate, two audio codecs and audio only")
+    @Suite("hls.js and lint with half the frame rate, two audio renditions and audio only")
     struct LadderPlayerTests {
         private struct Level: Decodable {
             var frameRate: Double

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Renditions: audio only, several audio codecs, half the frame rate")
+    @Suite("Renditions: audio only, two audio bit rates, half the frame rate")
     struct LadderTests {
         private static let seconds = 6.0
         private static let renditions = """

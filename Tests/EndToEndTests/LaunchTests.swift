@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("tandem manifest, checked with the platforms' own tools; tandem plan; errors of output and options")
+    @Suite(
+        "tandem manifest, checked with kubernetes-validate, systemd-analyze and docker; tandem plan; output and option errors"
+    )
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
 
@@ -80,7 +82,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "a --viewers number that is negative or overflows exits with 64, for plan and manifest",
+            "tandem plan and tandem manifest exit with 64 if the --viewers number is negative or too large",
             arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {

@@ -87,7 +87,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "an invalid pipeline exits with 65; its errors have path, line, column and remedy; nothing is created",
+            "with an invalid pipeline, a command exits with 65; errors have path, line, column and remedy; nothing is created",
             arguments: ["run", "validate"])
         func brokenPipeline(command: String) throws {
             let work = try WorkDirectory()

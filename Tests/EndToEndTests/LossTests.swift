@@ -9,7 +9,7 @@ extension EndToEnd {
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "if a publisher disconnects, cleanly or not, playlists stay on time, the other publisher continues; a return takes at most 1 s"
+            "if a publisher disconnects, cleanly or not, playlists and the other pane go on; a return is on air 1 s after its key frame"
         )
         func cycles() throws {
             let media = try Media.require()

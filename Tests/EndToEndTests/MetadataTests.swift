@@ -50,7 +50,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js shows each of one metadata event per second within 50 ms of its program time, also over level switches"
+            "with one metadata event per second, hls.js has a cue for each within 50 ms of its program time, also over level switches"
         )
         func inStep() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

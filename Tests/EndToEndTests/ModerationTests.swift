@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Moderation: stills for a service that covers sources, and stills for pages")
+    @Suite("Moderation: stills for a service that can cover sources, and stills on request")
     struct ModerationTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

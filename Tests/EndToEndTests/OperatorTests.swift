@@ -209,7 +209,7 @@ extension Unhurried.Doors {
             ProcessInfo.processInfo.environment["TANDEM_HOOK_OUTAGE"].flatMap { Double($0) }
 
         @Test(
-            "webhook receivers that were down or failing get every event in order, a slow one keeps the order; no frame is late",
+            "a webhook receiver that was down or failing gets every event once, in order; a slow one gets them in order; no frame is late",
             .enabled(if: Self.outageSeconds != nil, "by TANDEM_HOOK_OUTAGE=60: the seconds that the receivers are away")
         )
         func outage() throws {

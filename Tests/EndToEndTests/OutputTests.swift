@@ -79,7 +79,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "an RTMP target that hangs raises an alarm until a working server replaces it; other outputs (RTMP, HTTP-FLV) get the stream"
+            "an RTMP target that hangs raises an alarm until a working server replaces it; an RTMPS target loses nothing; HTTP-FLV plays"
         )
         func twoTargets() throws {
             let media = try Media.require()

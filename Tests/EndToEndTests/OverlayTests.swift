@@ -20,7 +20,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "a WebM, an APNG and an MP4 with alpha side by side are drawn from their start ticks on, with their sound, and a broken file is reported"
+            "a WebM, an APNG, and an MP4 with side-by-side alpha are drawn from their start ticks, two with audio; a bad file is reported"
         )
         func plays() throws {
             let media = try Media.require()

@@ -12,7 +12,7 @@ extension EndToEnd {
         private static let shell = "/bin/sh"
 
         @Test(
-            "at a third of the CPU need, overload steps are taken in order and undone in reverse; playlists have no gap; two alarms at most"
+            "with a third of the CPU it needs, a room takes overload steps and undoes the latest first; playlists have no gap"
         )
         func overloaded() throws {
             let media = try Media.require()

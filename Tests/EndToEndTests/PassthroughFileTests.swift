@@ -5,7 +5,7 @@ extension Unhurried.Pictures {
     @Suite("Passthrough of files: a publisher's own packets become a rendition")
     struct PassthroughFileTests {
         @Test(
-            "in a job with passthrough from solo to a PK and back, each frame appears once, and passed packets equal the source's",
+            "in an offline job with passthrough, from solo to a PK and back, each frame appears once; passed packets equal the source's",
             arguments: [(0, true), (3, true), (3, false)])
         func offline(bFrames: Int, second: Bool) throws {
             let media = try Media.require()

@@ -15,7 +15,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "tandem sign-key signs with the pipeline's first secret or a secret file, prints server and uses, warns of unknown sources"
+            "tandem sign-key signs with the pipeline's first secret or a secret file, and warns if the pipeline does not have the source"
         )
         func signKey() throws {
             let work = try WorkDirectory()
@@ -114,7 +114,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "tandem plan --rooms 500 prints machines and prices from a price file, no total without one, and refuses unusable options"
+            "tandem plan --rooms prints machines, and prices from a price file; without one, the total is null; bad options are refused"
         )
         func rooms() throws {
             let file = "\(EndToEnd.root)/pipelines/pk-landscape.json"

@@ -26,7 +26,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "none of four publishers waits more than 33 ms for a full receive window, which would make OBS drop frames",
+            "a full receive window blocks none of four publishers for more than 33 ms: longer waits would make OBS drop frames",
             arguments: [(2_000, "320x180"), (8_000, "640x360"), (20_000, "640x360")])
         func window(kilobits: Int, size: String) throws {
             let load = try Load.make()

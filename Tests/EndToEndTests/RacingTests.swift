@@ -14,7 +14,7 @@ extension EndToEnd {
         private static let filler = 160_000
 
         @Test(
-            "a file that ffmpeg pushes without -re is read and shown in real time after its start, and another publisher loses nothing"
+            "a file that ffmpeg pushes without -re is read and shown in real time after its first seconds; another publisher loses nothing"
         )
         func file() throws {
             let media = try Media.require()

@@ -14,7 +14,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "after a worker's kill in a PK and another while files are made, the recording has every published frame and the PK's chapter"
+            "after one worker is killed in a PK and the next while making files, the recording has every published frame and a PK chapter"
         )
         func killed() throws {
             let media = try Media.require()

@@ -16,7 +16,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "if a port is in use, the room's state becomes failed, with FAILURE and InitFailed for agora and remon; exit code 69"
+            "if the RTMP port is in use, the room's state becomes failed, FAILURE for agora and InitFailed for remon; the exit code is 69"
         )
         func failed() throws {
             let work = try WorkDirectory()

@@ -23,7 +23,7 @@ extension Unhurried.Stores {
             Kind(name: "mp3", encoder: "libmp3lame", rate: 44_100, hertz: 1_700),
         ]
 
-        @Test("seven publishers, each with another audio codec and tone, are all heard in one room at their pitch")
+        @Test("seven publishers with different audio codecs and tones are all heard in one room, each at its pitch")
         func everyKind() throws {
             let media = try Media.require()
             let encoders = try Command.run(media.ffmpeg, ["-v", "error", "-encoders"]).output

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("Every streamer's own recording")
+    @Suite("Recordings of single sources")
     struct SourceRecordTests {
         private static func room(_ work: WorkDirectory) -> String {
             let record = #""record": { "directory": "\#(work.path("recordings"))", "partSeconds": 1 }, "#

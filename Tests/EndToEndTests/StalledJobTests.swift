@@ -5,7 +5,9 @@ import Testing
 extension Unhurried.Stores {
     @Suite("An offline job whose source file stops delivering data")
     struct StalledJobTests {
-        @Test("an offline job exits with 66 after at least ten seconds without progress, and names the file")
+        @Test(
+            "an offline job whose source file delivers no more data exits with 66 after at least ten seconds, and names the file"
+        )
         func silentFile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

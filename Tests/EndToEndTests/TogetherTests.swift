@@ -49,7 +49,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "frames and beeps that two publishers send at once are at most 50 ms apart without wall-clock times, also after a reconnect"
+            "without wall-clock times, simultaneous frames and beeps of two publishers are at most 50 ms apart, also after a reconnect"
         )
         func byArrival() throws {
             let media = try Media.require()
@@ -58,7 +58,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "frames and beeps that two publishers send at once are at most 50 ms apart with wall-clock times, though one is 400 ms late"
+            "with wall-clock times, simultaneous frames and beeps of two publishers are at most 50 ms apart, though one is 400 ms late"
         )
         func byWallClock() throws {
             let media = try Media.require()

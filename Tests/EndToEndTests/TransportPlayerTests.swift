@@ -83,7 +83,7 @@ extension EndToEnd {
 
         /// One room after the other: two rooms with four pages at once need more than two cores, and the pages stall.
         @Test(
-            "hls.js plays a room's MPEG-TS playlists, and fMP4 playlists beside I-frame playlists; ffmpeg decodes the MPEG-TS",
+            "hls.js plays the MPEG-TS and fMP4 playlists of a room with I-frame playlists; ffmpeg decodes the MPEG-TS; also encrypted",
             arguments: [false, true])
         func players(isEncrypted: Bool) throws {
             let media = try Media.require()

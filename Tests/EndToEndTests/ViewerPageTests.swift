@@ -93,7 +93,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "the viewer page waits, plays, seeks back and to live without console errors, in the viewer's language; listed sites embed it"
+            "the viewer page waits, plays, seeks and returns to live without console errors, in the user's language; listed sites embed it"
         )
         func broadcast() throws {
             let browser = try Browser.start()

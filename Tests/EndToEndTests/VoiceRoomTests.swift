@@ -31,7 +31,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "two ffmpeg publishers of tones are heard in a room without video, events report their speech in order, and lint-hls finds nothing in the low-latency playlists"
+            "two ffmpeg publishers of tones are heard in a room without video; events report their speech in order; lint finds nothing"
         )
         func voices() throws {
             let media = try Media.require()

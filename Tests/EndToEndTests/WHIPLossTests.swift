@@ -48,7 +48,7 @@ extension EndToEnd {
         ]
 
         @Test(
-            "a WHIP publisher's packet loss costs no more frames than each network's limit; the other pane repeats one in 5 s at most"
+            "over seven lossy networks, WHIP publishers lose no more frames than a limit for each; the RTMP pane repeats one in 5 s at most"
         )
         func networks() throws {
             let media = try Media.require()

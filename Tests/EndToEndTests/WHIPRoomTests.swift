@@ -10,7 +10,7 @@ extension EndToEnd {
         private static let onAir = 1.0
 
         @Test(
-            "a WHIP publisher (aiortc) is live in time, in sync and without frame loss; takeover, DELETE and kill -9 are told apart"
+            "a WHIP publisher (aiortc) is on air in 1 s plus jitter buffer, in sync and whole; takeover, DELETE and kill -9 are told apart"
         )
         func aiortc() throws {
             let media = try Media.require()

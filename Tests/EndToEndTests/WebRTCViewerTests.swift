@@ -96,7 +96,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a WHEP request of another type, for an unknown rendition, or with a broken offer is refused; OPTIONS gets 204"
+            "a WHEP request with another content type, an unknown rendition or a broken offer is refused; OPTIONS gets 204"
         )
         func statuses() throws {
             let work = try WorkDirectory()

@@ -89,7 +89,9 @@ struct EventDeclarationTests {
             && declared.map(\.name).filter { members.contains($0) } == members
     }
 
-    @Test("each event that the sources emit by name is declared, with the same members in the same order")
+    @Test(
+        "each event whose type is a literal in the sources is declared, and has its declared members in the declared order"
+    )
     func literal() throws {
         let literal = Self.calls.filter { $0.type != nil }
         #expect(literal.count > 90)

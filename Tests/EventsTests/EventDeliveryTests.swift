@@ -161,7 +161,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "the egress check reads host and port of a URL like other parsers, and refuses ambiguous URLs",
+        "the egress check reads host and port of a webhook's URL, and refuses ambiguous, malformed and non-HTTP URLs",
         arguments: [
             ("http://hooks.example/a?b=1", "hooks.example:80"), ("https://Hooks.example:8443", "hooks.example:8443"),
             ("HTTPS://hooks.example", "hooks.example:443"), ("http://[::1]:8080/a", "[::1]:8080"),
@@ -178,7 +178,7 @@ struct EventDeliveryTests {
         #expect(EgressPolicy.Target(webhook: url)?.description == server)
     }
 
-    @Test("events that a receiver missed while it was down are delivered by the next worker")
+    @Test("events that a receiver refused with 503 are delivered by the room's next worker")
     func successor() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
@@ -220,7 +220,7 @@ struct EventDeliveryTests {
         await receiver.stop()
     }
 
-    @Test("if the journal is lost and the delivery record is not, events with new numbers are still sent")
+    @Test("if the journal is lost but the delivery record is not, events that are numbered from 1 again are still sent")
     func lostJournal() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver()
@@ -336,7 +336,7 @@ struct EventDeliveryTests {
         await other.stop()
     }
 
-    @Test("a webhook that refuses connections delays neither deliveries to another nor the shutdown")
+    @Test("a webhook that refuses connections does not stop deliveries to another webhook")
     func isolation() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()

@@ -34,7 +34,7 @@ struct EventFormTests {
     }
 
     @Test(
-        "the envelope's subject is the event's own uid, not a uid inside a list, a nested object or a text",
+        "a CloudEvent's subject has the event's own uid, not a uid inside a list, a nested object or a text",
         arguments: [
             (#""program":{"peakDb":-3.1},"sources":[{"uid":"1001","peakDb":-9.0},{"uid":"2002"}]"#, nil),
             (#""reason":"\"uid\":\"1001\" {","list":["uid"]"#, nil), (#""uid":null,"alarm":{"uid":"1001"}"#, nil),
@@ -49,7 +49,8 @@ struct EventFormTests {
         #expect(uid.map { envelope.contains(#""subject":"sources/\#($0)""#) } ?? true)
     }
 
-    @Test("event ids differ by incarnation, sequence number and time, so a worker that lost its state reuses none")
+    @Test(
+        "CloudEvents ids differ by incarnation, sequence number and time, so a worker that lost its state reuses none")
     func ids() {
         func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {
             let line =

@@ -21,7 +21,9 @@ struct EventLogTests {
         #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays, whatever its size")
     }
 
-    @Test("of events that only describe a moment the log keeps the last 64, and drops no other event for them")
+    @Test(
+        "of events that only describe a moment (audio.levels), the event log keeps the last 64 and drops no other event for them"
+    )
     func moments() {
         let log = EventLog(capacity: 4)
         for number in 1...1_000 as ClosedRange<Int64> {

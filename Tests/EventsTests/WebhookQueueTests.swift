@@ -145,7 +145,7 @@ struct WebhookQueueTests {
         #expect(lost.taken.last == 600)
     }
 
-    @Test("after a 410, the webhook queue sends no further event")
+    @Test("after a webhook has answered 410, its queue sends no further event")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -154,7 +154,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a webhook gets only the event types of its list, `source.*` included; an empty list means all",
+        "a webhook gets only the event types of its list, where `source.*` matches all of a family; an empty list means all",
         arguments: [
             (["source.live"], "source.live", true), (["source.*"], "source.live", true),
             (["source.*"], "sources.live", false), (["source"], "source.live", false), ([], "room.closed", true),
@@ -166,7 +166,7 @@ struct WebhookQueueTests {
         #expect(queue.delivered == (isWanted ? 0 : 2), "unwanted events count as delivered")
     }
 
-    @Test("events that the event log has dropped are reported and skipped")
+    @Test("the webhook queue reports and skips events that the event log has dropped")
     func missed() {
         let queue = Shared(types: [], delivered: 3)
         #expect(queue.missed(4) == .lost(4))

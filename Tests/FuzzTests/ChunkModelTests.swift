@@ -4,7 +4,7 @@ import Testing
 @Suite("RTMP chunks and media in every form that a writer may legally choose, read back")
 struct ChunkModelTests {
     @Test(
-        "a model writer's RTMP messages, in every legal chunk form and with aborts, are read back equal for any split",
+        "a model writer's RTMP messages, in every legal chunk form and with aborts, are read back equal for random splits",
         arguments: 0..<120)
     func everyLegalChoice(seed: Int) {
         for largest in [Int.max, 1, 2, 3, 7, 127, 128, 4096] {

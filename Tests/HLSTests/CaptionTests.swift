@@ -21,7 +21,7 @@ struct CaptionTests {
         CaptionPair(.continuation, 0, 1),
     ]
 
-    @Test("a frame carries its pairs in an SEI unit, and each pair is sent once")
+    @Test("a frame carries its caption pairs in an SEI unit, and each pair is sent once")
     func roundTrip() {
         var cues = PendingFrameMetadata()
         cues.add(captions: Self.pairs, at: 0)
@@ -30,7 +30,7 @@ struct CaptionTests {
         #expect(Self.read(cues.carrying(Self.packet(1), fps: 30, step: 1)).isEmpty, "each is sent once")
     }
 
-    @Test("pairs that are marked as not valid, other messages and messages that end early are not read")
+    @Test("caption pairs marked as not valid, other SEI messages and messages that end early are not read")
     func invalid() {
         func read(_ payload: [UInt8]) -> [CaptionPair] {
             let unit: [UInt8] = [6, 4, UInt8(payload.count)] + payload + [0x80]
@@ -50,7 +50,7 @@ struct CaptionTests {
         #expect(read(long).first == Self.pairs[0])
     }
 
-    @Test("pairs that do not fit into one message get a second one in the same SEI unit")
+    @Test("caption pairs that do not fit into one SEI message get a second one in the same SEI unit")
     func manyPairs() {
         var cues = PendingFrameMetadata()
         let many = (0..<20).map { CaptionPair($0 == 0 ? .start : .continuation, UInt8($0), 1) }
@@ -58,7 +58,7 @@ struct CaptionTests {
         #expect(Self.read(cues.carrying(Self.packet(2), fps: 30, step: 2)) == many + many)
     }
 
-    @Test("after a second of captions in one frame, further messages are ignored")
+    @Test("of 1,000 SEI messages with captions in one frame, those beyond the limit of pairs per frame are ignored")
     func flood() {
         let payload = CaptionMessage.payload([CaptionPair](repeating: Self.pairs[0], count: 31))
         let unit: [UInt8] = [6, 4, UInt8(payload.count)] + payload + [0x80]
@@ -67,7 +67,7 @@ struct CaptionTests {
         #expect((CaptionPair.mostPerFrame..<CaptionPair.mostPerFrame + 31).contains(count))
     }
 
-    @Test("pairs of HEVC are read from prefix SEI units")
+    @Test("caption pairs of HEVC are read from prefix SEI units")
     func hevc() {
         let payload = CaptionMessage.payload([Self.pairs[0]])
         let unit: [UInt8] = [0x4E, 1, 4, UInt8(payload.count)] + payload + [0x80]
@@ -76,7 +76,7 @@ struct CaptionTests {
         #expect(Self.read(Self.packet(0, [0, 0, 0, 1, 0x4E] + Self.slice), isHEVC: true).isEmpty)
     }
 
-    @Test("at half the frame rate, a frame carries the pairs of two program frames, CEA-608 first")
+    @Test("at half the frame rate, a frame carries the caption pairs of two program frames, CEA-608 first")
     func halfRate() {
         var cues = PendingFrameMetadata()
         cues.add(captions: [Self.pairs[0], Self.pairs[2]], at: 1)
@@ -85,7 +85,7 @@ struct CaptionTests {
         #expect(Self.read(carried) == [Self.pairs[0], Self.pairs[1], Self.pairs[2]])
     }
 
-    @Test("packets that pass through keep their own captions, and those of a lost frame are removed")
+    @Test("packets that pass through get no caption pairs of the program, and pairs of a lost frame are removed")
     func passed() {
         var cues = PendingFrameMetadata()
         for frame in Int64(0)..<3 { cues.add(captions: [Self.pairs[0]], at: frame) }
@@ -97,7 +97,7 @@ struct CaptionTests {
         #expect(Self.read(cues.carrying(Self.packet(2), fps: 30, step: 1)).isEmpty)
     }
 
-    @Test("the playlist names each channel, and every variant with video has their group")
+    @Test("the multivariant playlist lists each caption channel, and only variants with video refer to their group")
     func playlist() {
         var list = MultivariantPlaylist(
             audio: [],

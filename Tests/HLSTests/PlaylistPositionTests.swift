@@ -71,7 +71,7 @@ struct PlaylistPositionTests {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "18446744073709551616")])))
     }
 
-    @Test("an ended playlist is served for any request")
+    @Test("an ended playlist is served also for a segment that does not exist and for invalid directives")
     func ended() {
         let ended = PlaylistPosition(nextMediaSequence: 21, partCount: 0, lastPartCount: 4, isEnded: true)
         for query in [[("_HLS_msn", "99")], [("_HLS_part", "1")], [("_HLS_msn", "x")]] as [[(String, String)]] {

@@ -139,7 +139,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "with any loss and reordering parts stay valid: times rise, parts meet, no other frame is lost",
+        "with 10 % of the frames lost at random and up to three B-frames, parts meet, durations are positive and no other frame is lost",
         arguments: 0..<300)
     func lossProperty(seed: Int) throws {
         var random = TestRandom(state: UInt64(seed))

@@ -167,7 +167,7 @@ struct HTTPListenerTests {
     }
 
     @Test(
-        "input that is not HTTP gets 400 or is closed",
+        "a connection whose input is not HTTP gets 400 or is closed",
         arguments: [
             "\u{16}\u{3}\u{1}\u{2}hello\n\n", "GET\n\n", "GET / HTTP/9\n\n", "GET / HTTP/1.1\nContent-Length: x\n\n",
         ])

@@ -122,7 +122,7 @@ struct IngestServerTests {
         configuration.readPatience[TestServer.host] = ReadDelayLimits(usual: 0, away: 0)
     }
 
-    @Test("an encoder that reconnects takes over from its silent earlier connections, any number of times")
+    @Test("an encoder that reconnects seven times takes over from its silent earlier connection each time")
     func silentConnections() async throws {
         let clock = StillClock()
         try await TestServer.with(clock: clock, Self.withoutPacing) { server in
@@ -197,7 +197,7 @@ struct IngestServerTests {
         return bytes + [0xC9]
     }
 
-    @Test("a publisher whose bytes after `publish` are no RTMP does not become or stay the source's publisher")
+    @Test("a publisher whose bytes after `publish` are no RTMP is refused and does not become the source's publisher")
     func unreadable() async throws {
         try await TestServer.with({ $0.onDuplicate = .reject }) { server in
             let broken = try await TestPublisher.connect(
@@ -247,7 +247,9 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a publisher whose media is not supported gets an error after five seconds by default")
+    @Test(
+        "a publisher whose video codec is not supported gets an error that names it after a timeout, by default five seconds"
+    )
     func unsupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))

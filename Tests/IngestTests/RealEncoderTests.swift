@@ -67,19 +67,19 @@ struct RealEncoderTests {
         }
     }
 
-    @Test("ffmpeg publishes with B-frames")
+    @Test("all 60 frames that ffmpeg publishes with B-frames over RTMP arrive, with their audio")
     func ffmpeg() async throws {
         try await Self.check("ffmpeg") { Self.ffmpeg(to: $0.url(TestServer.hostKey)) }
     }
 
-    @Test("GStreamer publishes with rtmp2sink")
+    @Test("all 60 frames that GStreamer publishes with rtmp2sink arrive, with their audio")
     func rtmp2sink() async throws {
         try await Self.check("gst-launch-1.0") { server in
             Self.gst(["rtmp2sink", "location=\(server.url(TestServer.hostKey))"])
         }
     }
 
-    @Test("GStreamer publishes with rtmpsink, which uses librtmp")
+    @Test("all 60 frames that GStreamer publishes with rtmpsink, which uses librtmp, arrive, with their audio")
     func rtmpsink() async throws {
         try await Self.check("gst-launch-1.0") { server in
             Self.gst(["rtmpsink", "location=\(server.url(TestServer.hostKey)) live=1"])

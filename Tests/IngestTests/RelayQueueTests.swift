@@ -66,7 +66,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == 9)
     }
 
-    @Test("after a drop, audio and video are sent again after a limited wait even if no key frame comes")
+    @Test("if no key frame comes, audio and video are sent to a relay's receiver after a limited wait")
     func noKeys() {
         var queue = RelayQueue()
         Self.push("CD", &queue, at: 0)

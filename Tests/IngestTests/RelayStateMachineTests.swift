@@ -126,7 +126,7 @@ struct RelayLifeTests {
         ])
     }
 
-    @Test("under any order of events there is at most one connection, and none without a source")
+    @Test("under 20,000 random events a relay has at most one connection, and none without a source")
     func anyOrder() {
         var random = TestRandom(state: 25)
         var life = RelayStateMachine()

@@ -57,7 +57,7 @@ struct SRTFrontTests {
         return conclusion
     }
 
-    @Test("real handshakes are parsed: type, socket, cookie, stream id, version")
+    @Test("captured SRT handshakes are parsed: type, socket, cookie, stream id, version")
     func reading() throws {
         let induction = try #require(SRTHandshake(SRTCapture.induction))
         #expect(induction.type == SRTHandshake.induction && induction.version == 4 && induction.cookie == 0)

@@ -101,7 +101,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("with `onDuplicate: reject` the first publisher stays, and the second is refused")
+    @Test("with `onDuplicate: reject` the first SRT publisher stays, and the second is refused")
     func duplicate() async throws {
         let ffmpeg = try await Self.caller()
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in

@@ -31,7 +31,7 @@ struct WHIPStreamTests {
     }
 
     @Test(
-        "a client publishes over TCP with its bytes in pieces of any size, and DELETE closes its connection",
+        "a WHIP client publishes over TCP with its bytes whole or in pieces of 1 or 7 bytes, and DELETE closes its connection",
         arguments: [0, 1, 7])
     func onAir(pieces: Int) async throws {
         try await WHIPTests.with { server, url in

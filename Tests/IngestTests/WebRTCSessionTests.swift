@@ -5,7 +5,7 @@ import OpenSSLCrypto
 import Testing
 import WebRTC
 
-@Suite("WebRTC session")
+@Suite("WebRTC session of a publisher: handshake, addresses, media, end")
 struct WebRTCSessionTests {
     /// A session and its peer, connected by a network without loss.
     final class Pair {

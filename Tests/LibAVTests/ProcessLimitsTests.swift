@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Resource limits of the process")
 struct ProcessLimitsTests {
-    @Test("the limit of open files is raised to the hard limit, at most 65,536; raising it again changes nothing")
+    @Test("the limit of open files is raised to the hard limit or at least 65,536; raising it again changes nothing")
     func openFiles() {
         let allowed = LibAV.raiseOpenFiles()
         #expect(allowed == sysconf(Int32(_SC_OPEN_MAX)))

@@ -24,7 +24,7 @@ struct RegisteredFormatTests {
             "the identifier was the same before")
     }
 
-    @Test("a change between AC-3 and E-AC-3 is no change of codec, one to Opus is")
+    @Test("an MPEG-TS stream's change between AC-3 and E-AC-3 is no change of codec, one to Opus is")
     func alike() {
         #expect(RegisteredFormat.change(of: .ac3, from: Self.tag("AC-3"), to: Self.tag("EAC3")) == nil)
         #expect(RegisteredFormat.change(of: .eac3, from: Self.tag("EAC3"), to: Self.tag("AC-3")) == nil)

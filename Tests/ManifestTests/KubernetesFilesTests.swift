@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 /// Kustomize itself and the schemas of Kubernetes judge these files in `make test-kubernetes`.
-@Suite("deploy/kubernetes: its files match what `tandem manifest` writes")
+@Suite("Files in deploy/kubernetes: well-formed, and consistent with what `tandem manifest` writes")
 struct KubernetesFilesTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("deploy/kubernetes")
@@ -86,7 +86,9 @@ struct KubernetesFilesTests {
     /// The name in all files, so that one entry of `images` replaces all of them.
     private static let image = "localhost/tandem:latest"
 
-    @Test("hand-written Kubernetes objects use the image and the user of a room, and the spare pod has a room's size")
+    @Test(
+        "hand-written Kubernetes objects use a room's image and user, and the spare pod requests a room's CPU and memory"
+    )
     func pods() throws {
         let small = try Rooms.request(Rooms.small)
         let usual = ManifestRequest(pipeline: small.pipeline, document: small.document, cost: small.cost)
@@ -167,7 +169,7 @@ struct KubernetesFilesTests {
     }
 
     @Test(
-        "the YAML reader of these tests refuses malformed text",
+        "the YAML reader of these tests refuses malformed text, duplicate keys and keys without a value",
         arguments: [
             "a: 1\na: 2", "a:\n\tb: 1", "a:\n    b: 1\n  c: 1", "a:", "a: [1", "a: {b: 1", "a: \"b", "a",
             "a:\n- b",

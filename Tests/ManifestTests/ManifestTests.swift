@@ -20,7 +20,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("generated manifests contain no secret of the pipeline, but a variable or file name for each one")
+    @Test("generated manifests contain no secret of the pipeline, but names of variables and files in their place")
     func secrets() throws {
         for (name, files) in Rooms.engines {
             let all = files(try Rooms.request(Rooms.full)).map(\.text).joined()
@@ -78,7 +78,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("the pipeline in the manifest is valid and has the same scenes, outputs and renditions")
+    @Test("the pipeline in the manifest is valid and has the same scenes, output paths and renditions")
     func handedOn() throws {
         let streams = Rooms.small.replacing(
             #"{ "path": "out/88231" }"#,
@@ -95,7 +95,9 @@ struct ManifestTests {
         }
     }
 
-    @Test("in a manifest, listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null")
+    @Test(
+        "in a manifest, RTMP and HTTP listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null"
+    )
     func listeners() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: nil, control: "127.0.0.1:8081")
         func portable(_ text: String) throws -> Pipeline {

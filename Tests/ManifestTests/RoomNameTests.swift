@@ -11,7 +11,9 @@ struct RoomNameTests {
         #expect(RoomName(id).value == id)
     }
 
-    @Test("for orchestrators any room id gives a valid label and value, and different ids give different labels")
+    @Test(
+        "for orchestrators, any room id gives a valid DNS label and a valid label value; different ids give different DNS labels"
+    )
     func labels() {
         let ids = [
             "A", "a", "a_b", "a.b", "a-b", "-a", "a-", "_", ".", "--", String(repeating: "x", count: 64),

@@ -33,7 +33,7 @@ struct WebRTCManifestTests {
     }
 
     @Test(
-        "a pipeline that names public addresses for WebRTC publishers keeps them in the manifest, and gets no variable",
+        "a pipeline that names a public address or a UDP address for WebRTC keeps it in the manifest, and gets no publicAddressesEnv",
         arguments: ["k8s", "nomad"])
     func written(engine: String) throws {
         let text = try Self.text(Self.room(#"{ "publicAddresses": ["192.0.2.1"] }"#), for: engine)

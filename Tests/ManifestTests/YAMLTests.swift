@@ -55,7 +55,9 @@ struct YAMLTests {
         #expect(YAMLNode.map([YAMLEntry("k", .text(text))]).document == "k: \(written)\n")
     }
 
-    @Test("the YAML writer quotes block text with leading spaces, trailing blank lines or control characters instead")
+    @Test(
+        "the YAML writer writes block text as a quoted string if it is empty or has leading spaces, extra newlines or control characters"
+    )
     func blocks() {
         for text in ["", " a", "\na", "a\n\n", "a\u{7}b"] {
             #expect(

@@ -32,7 +32,9 @@ struct AlphaBlendTests {
         UInt8((Int(below) * (255 - alpha) + Int(above) * alpha + 127) / 255)
     }
 
-    @Test("draws any size, stride and alignment exactly, and writes nothing outside", arguments: 0..<60)
+    @Test(
+        "the alpha blending kernel draws random sizes, strides and alignments exactly, and writes nothing outside",
+        arguments: 0..<60)
     func fullEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let width = Int.random(in: 1...130, using: &random)
@@ -59,7 +61,9 @@ struct AlphaBlendTests {
         #expect(target.bytes == expected.bytes)
     }
 
-    @Test("draws planes with a quarter of the alpha's samples exactly, also a part of them", arguments: 0..<60)
+    @Test(
+        "the alpha blending kernel draws planes with a quarter of the alpha's samples exactly, also only a part of a plane",
+        arguments: 0..<60)
     func halvedEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(1000 + seed))
         let width = Int.random(in: 1...90, using: &random)
@@ -98,7 +102,9 @@ struct AlphaBlendTests {
         #expect(target.bytes == expected.bytes)
     }
 
-    @Test("all 256 samples over every third sample value, at every seventh alpha, are mixed to the nearest value")
+    @Test(
+        "alpha blending mixes all 256 samples over every third sample value, at every seventh alpha, to the nearest value"
+    )
     func isExact() {
         let above = (0...255).map { UInt8($0) }
         for share in stride(from: 0, through: 255, by: 7) {
@@ -119,7 +125,9 @@ struct AlphaBlendTests {
         }
     }
 
-    @Test("buffers that are too short do not trap, and are drawn in whole rows or not at all")
+    @Test(
+        "buffers that are too short do not make the alpha blending kernel trap, and are drawn in whole rows or not at all"
+    )
     func shortBuffers() {
         let bytes = [UInt8](repeating: 255, count: 20)
         var target = [UInt8](repeating: 7, count: 20)

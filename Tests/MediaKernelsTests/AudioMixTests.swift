@@ -19,7 +19,8 @@ struct SoundMixTests {
         return result
     }
 
-    @Test("audio of any range is mixed with any gain ramp as by a plain loop, within 0.00001", arguments: 0..<40)
+    @Test(
+        "random ranges of audio are mixed with random gain ramps as by a plain loop, within 0.00001", arguments: 0..<40)
     func mixEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let pairs = Int.random(in: 1...700, using: &random)
@@ -44,7 +45,7 @@ struct SoundMixTests {
         #expect(target == [2, 2, 1, 1])
     }
 
-    @Test("the peak of audio is its largest magnitude, for any length and sign; NaN is ignored", arguments: 0..<30)
+    @Test("the peak of random audio of up to 300 samples is its largest magnitude; NaN is ignored", arguments: 0..<30)
     func peakEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var samples = (0..<Int.random(in: 0...300, using: &random)).map { _ in Float.random(in: -3...3, using: &random)

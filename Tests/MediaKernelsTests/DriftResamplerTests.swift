@@ -147,7 +147,9 @@ struct DriftResamplerTests {
         }
     }
 
-    @Test("any resampling ratio is clamped without a trap, and a reset resampler works like a new one")
+    @Test(
+        "the largest and smallest resampling ratios are clamped without a trap, and a reset resampler works like a new one"
+    )
     func resetAndExtremes() {
         var resampler = DriftResampler()
         var output: [Float] = []

@@ -10,7 +10,7 @@ struct PictureBlendTests {
     }
 
     @Test(
-        "the crossfade kernel mixes any size, stride, alignment and weight exactly, and writes nothing outside",
+        "the crossfade kernel mixes random sizes, strides, alignments and weights exactly, and writes nothing outside",
         arguments: 0..<60)
     func mixEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))

@@ -2,7 +2,7 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("NALSanitizer: H.264 payloads as encoders send them, to four-byte lengths")
+@Suite("NALSanitizer: conversion of encoders' H.264 payloads to NAL units with four-byte lengths")
 struct NALSanitizerTests {
     /// Resulting bytes; nil for malformed input.
     static func sanitized(_ bytes: [UInt8], lengthSize: Int) -> [UInt8]? {

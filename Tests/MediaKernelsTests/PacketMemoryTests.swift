@@ -31,7 +31,9 @@ struct PacketMemoryTests {
         #expect(held.allSatisfy { $0.packet.bytes == $0.bytes })
     }
 
-    @Test("a packet may become longer or shorter than announced", arguments: [0, 1_000, 400_000, 9_000_000])
+    @Test(
+        "packets that are longer or shorter than announced have all their bytes",
+        arguments: [0, 1_000, 400_000, 9_000_000])
     func lengthIsFree(announced: Int) {
         for count in [1, 65_536, 262_080, 262_144, 700_001] {
             let bytes = Self.bytes(count, seed: announced)

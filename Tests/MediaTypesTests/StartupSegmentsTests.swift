@@ -53,13 +53,13 @@ struct OpeningSegmentsTests {
     }
 
     @Test(
-        "there are no startup segments if no short length fits and three full ones exceed 10 s, or if a number is 0",
+        "there are no startup segments if no short length fits and three full ones exceed 10 s, or if fps or GOP length is 0",
         arguments: [(30, 101, 101), (30, 599, 599), (0, 32, 64), (30, 0, 0)])
     func tooLong(_ fps: Int, _ gop: Int, _ segment: Int) {
         #expect(StartupSegments(fps: fps, gopFrames: gop, segmentFrames: segment, steps: [1]) == nil)
     }
 
-    @Test("each startup segment, and the first full one, starts with an IDR frame; GOP numbers rise")
+    @Test("each startup segment, and the first full one, starts with an IDR frame; GOP numbers never fall")
     func gops() throws {
         for (gop, segment) in [(32, 64), (30, 60), (8, 64), (48, 48), (62, 62)] {
             let opening = try #require(

@@ -4,7 +4,7 @@ import Testing
 @Suite("Exact media time")
 struct TimeMathTests {
     @Test(
-        "scaling rounds to the nearest integer, halves up, for negative times too",
+        "scaling a time rounds to the nearest integer, halves up, for negative times too",
         arguments: [
             (3, 1, 2, 2), (-3, 1, 2, -1), (1, 1, 3, 0), (2, 1, 3, 1), (-1, 1, 3, 0), (-2, 1, 3, -1), (7, 10, 4, 18),
         ] as [(Int64, Int64, Int64, Int64)])
@@ -13,7 +13,7 @@ struct TimeMathTests {
     }
 
     @Test(
-        "rounding down and rounding up bracket the exact quotient, at most 1 apart",
+        "a scaled time rounded down and one rounded up bracket the exact quotient, at most 1 apart",
         arguments: [-7, -6, -1, 0, 1, 6, 7] as [Int64])
     func brackets(value: Int64) {
         let down = TimeMath.scale(value, by: 1, over: 3, rounding: .down)
@@ -21,7 +21,7 @@ struct TimeMathTests {
         #expect(down * 3 <= value && value <= up * 3 && up - down <= 1)
     }
 
-    @Test("scaling saturates at the ends of Int64 instead of trapping")
+    @Test("scaling a time saturates at the ends of Int64 instead of trapping")
     func saturates() {
         #expect(TimeMath.scale(.max, by: .max, over: 1) == .max)
         #expect(TimeMath.scale(.min, by: .max, over: 1) == .min)
@@ -36,7 +36,7 @@ struct TimeMathTests {
     }
 
     @Test(
-        "a product of more than 64 bits is divided and rounded like a short one",
+        "when a time is scaled, a product of more than 64 bits is divided and rounded like a short one",
         arguments: [.down, .nearest, .up] as [TimeMath.Rounding])
     func longProducts(rounding: TimeMath.Rounding) {
         let long: Int64 = 1 << 58

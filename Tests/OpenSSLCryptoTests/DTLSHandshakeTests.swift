@@ -165,7 +165,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "one fingerprint of several that matches the peer's certificate is enough, by SHA-256, SHA-384 or SHA-512",
+        "in a DTLS handshake, one fingerprint of several that matches the peer is enough, by SHA-256, SHA-384 or SHA-512",
         arguments: ["sha-256", "SHA-384", "sha-512"])
     func fingerprints(algorithm: String) throws {
         let peer = try RawPeer(isClient: true)

@@ -26,7 +26,8 @@ struct ReplayWindowTests {
         }
     }
 
-    @Test("an index 1,023 behind the newest is accepted if it is new, one 1,024 behind is not")
+    @Test(
+        "in an SRTP replay window, an index 1,023 behind the newest is accepted if it is new, one 1,024 behind is not")
     func edges() {
         var window = ReplayWindow(first: 5_000)
         window.insert(6_023)

@@ -5,7 +5,7 @@ import Testing
 @Suite("SRTP: packets in both directions, and packets that are refused", .serialized)
 struct SRTPReceiverTests {
     @Test(
-        "RTP packets with any sources, extension and payload size, and RTCP packets, are the same after protection and back",
+        "RTP packets with and without sources and extension, of up to 9,000 bytes, and RTCP packets are the same after SRTP and back",
         arguments: SRTPKeys.Profile.allCases)
     func shapes(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -231,7 +231,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "a new SSRC takes the place of a silent one, whose old packets stay refused also after it returns",
+        "in an SRTP receiver, a new SSRC takes the place of a silent one, whose old packets stay refused also after it returns",
         arguments: [false, true])
     func silentSenders(isRTCP: Bool) throws {
         let keys = SRTPSamples.keys(.aes128GCM)

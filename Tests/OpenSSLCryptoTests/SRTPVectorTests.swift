@@ -3,7 +3,7 @@ import Testing
 
 @Suite("SRTP vectors: RFC 3711 appendix B, RFC 7714 §16 and §17")
 struct SRTPVectorTests {
-    @Test("the key stream of counter mode is that of RFC 3711 B.2")
+    @Test("the key stream of AES counter mode for SRTP is that of RFC 3711 B.2")
     func keyStream() throws {
         let stream = try #require(
             SRTPKeyDerivation.keyStream(
@@ -17,7 +17,7 @@ struct SRTPVectorTests {
         for (number, block) in blocks { #expect(Array(stream[number * 16..<number * 16 + 16]) == hex(block)) }
     }
 
-    @Test("session keys are those of RFC 3711 B.3")
+    @Test("SRTP session keys are those of RFC 3711 B.3")
     func sessionKeys() throws {
         let (key, salt) = (hex("E1F97A0D3E018BE0D64FA32C06DE4139"), hex("0EC675AD498AFEEBB6960B3AABE6"))
         let keys = try SRTPKeyDerivation.sessionKeys(.aes128CMSHA1, key: key, salt: salt, forRTCP: false)

@@ -64,7 +64,7 @@ struct FLVStreamTests {
         #expect(feed.readers == 0)
     }
 
-    @Test("fifty HTTP-FLV viewers get every byte although another viewer does not read")
+    @Test("fifty HTTP-FLV viewers get all frames although another viewer does not read")
     func many() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))

@@ -112,7 +112,7 @@ struct LiveContentTests {
         #expect(await Self.reply(stream, "/v.m3u8?_HLS_part=1").status == .ok, "directives are ignored")
     }
 
-    @Test("a request for a hinted part that is never made gets 404")
+    @Test("a waiting request for a hinted part gets 404 if the origin gives up the part")
     func staleHint() async throws {
         let stream = try Self.stream()
         let part = try await Self.waiting(stream, "/v-1-1.2.m4s")

@@ -106,7 +106,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("over HTTP/2, a request for a hinted part that is never made gets 404")
+    @Test("over HTTP/2, a waiting request for a hinted part gets 404 if the origin gives up the part")
     func staleHint() async throws {
         try await Self.withServer(tls: true) { stream, server in
             let task = Task { try await HTTP2Probe(server.boundAddress).get("/v-1-1.2.m4s") }

@@ -43,7 +43,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a percent-decoded path is looked up unchanged",
+        "a request's path is percent-decoded, and otherwise looked up unchanged",
         arguments: [("/a%20b/c.m4s", "a b/c.m4s"), ("/..a/b..", "..a/b.."), ("/é", "é")])
     func names(path: String, name: String) async throws {
         let reply = await Self.reply(.get, path, content: MemoryContent(servesAnything: true))
@@ -83,7 +83,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a page that waits for a playlist, a still or thumbnails gets 204 until it exists, and 404 for other objects and after the room's end"
+        "a page that waits for a playlist, still or thumbnails gets 204 until it exists, and 404 for other objects and after the room's end"
     )
     func waitingPage() async throws {
         let name = try #require(HTTPField.Name("Tandem-Waiting"))

@@ -48,7 +48,8 @@ struct SleepingRenditionTests {
     }
 
     @Test(
-        "a blocking playlist request for a sleeping rendition waits for its first segment, another one for three")
+        "a blocking playlist request for a sleeping rendition waits for its first segment, a plain one for three segments"
+    )
     func wakes() async throws {
         let watch = Watch()
         let stream = try Self.stream(watch)

@@ -74,7 +74,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "a Sec-WebSocket-Key that is not 16 bytes gets 400",
+        "a Sec-WebSocket-Key that is not 16 bytes in base64 gets 400",
         arguments: [
             "", "x", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ==, a", "dGhlIHNhbXBsZSBub25j",
             "dGhlIHNhbXBsZSBub25jZTE=", "dGhlIHNhbXBsZSBub25jZ!==", String(repeating: "A", count: 4_000),
@@ -83,7 +83,9 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([.secWebSocketKey: key])).status == .badRequest)
     }
 
-    @Test("WebSocket-FLV is refused to a page of an origin that is not listed, and to a viewer without a signed URL")
+    @Test(
+        "WebSocket-FLV is refused to a page of an origin that is not listed, and, if URLs are signed, to a viewer without a signature"
+    )
     func admission() async {
         let listed = ["https://player.example"]
         #expect(await Self.reply(Self.head(), origins: listed).status == .switchingProtocols)

@@ -293,7 +293,7 @@ struct ContinuationTests {
         #expect(store.text("state.json") == text)
     }
 
-    @Test("no damage to the state file makes the reader trap", arguments: 0..<400)
+    @Test("none of 400 random damages to the state file makes a successor trap", arguments: 0..<400)
     func mutatedState(seed: Int) throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, slots: 8) { $0.windowSeconds = 6 }

@@ -87,7 +87,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the playlists on disk list the same segments with the same numbers, without parts")
+    @Test("the playlists on disk equal those of the live edge, without parts and hints")
     func sameModel() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)

@@ -71,7 +71,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a segment whose parts were all listed is continued as a segment, not replaced by slate")
+    @Test("a killed worker's segment whose parts were all listed is kept by the successor, not replaced by slate")
     func wholeSegment() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 192, viewer)

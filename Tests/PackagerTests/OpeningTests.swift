@@ -33,7 +33,7 @@ struct OpeningTests {
     private static let playlists = ["720p.m3u8", "360p.m3u8", "audio.m3u8", "index.m3u8"]
 
     @Test(
-        "a live room's playlists appear with its third short segment, in memory and on disk; later segments have the full length"
+        "a live room's playlists appear with its third short segment, in memory and on disk; from the fifth on, segments have full length"
     )
     func appears() throws {
         let store = MemoryStore()

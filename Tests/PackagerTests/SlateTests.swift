@@ -234,7 +234,7 @@ struct SlateTests {
         #expect(list.uris.last == "360p-3-4.m4s" && list.count("#EXT-X-DISCONTINUITY") == 1 && list.maps.count == 2)
     }
 
-    @Test("with any window, an outage of more than five minutes is a discontinuity instead of slate")
+    @Test("even with a window of two hours, an outage of more than five minutes is a discontinuity instead of slate")
     func longWindow() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 7_200)

@@ -75,7 +75,7 @@ struct VariantTests {
     }
 
     @Test(
-        "a rendition at half the rate lists parts and segments of the same length, each part after its own last frame"
+        "a rendition at half the frame rate lists parts and segments as long as the others', each part after its own last frame"
     )
     func halfRate() throws {
         let store = MemoryStore()
@@ -95,7 +95,9 @@ struct VariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("tracks whose frame rate does not fit the grid, and variants that name no track, are refused")
+    @Test(
+        "a half-rate track with odd part lengths, a variant that names no track, and an empty list of variants are refused"
+    )
     func refused() throws {
         let grid = try OutputGrid(fps: 30, gopFrames: 30, partFrames: 15)
         let odd = try Output.settings { $0.grid = grid }

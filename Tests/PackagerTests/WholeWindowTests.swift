@@ -122,6 +122,26 @@ struct WholeWindowTests {
         return "[\(fields.joined(separator: ","))\(tail)"
     }
 
+    @Test(
+        "an ended room is listed with the times of its segments, also if the pipeline file has another frame rate since"
+    )
+    func ended() throws {
+        let (store, settings) = (MemoryStore(), try Self.settings(900))
+        let output = try Output(store, settings: settings)
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<40)
+        output.packager.finish(endlist: true)
+        #expect(output.packager.step() == .ended)
+        var other = settings
+        other.grid = try OutputGrid(fps: 25)
+        let times = try [settings, other].map { settings in
+            let listing = try EndedOutput.open(settings, store: store)?
+                .listing(["720p": .video, "360p": .video, "audio": .audio])
+            return listing?.tracks.map { $0.segments.map { "\($0.start) \($0.duration) \($0.programDate)" } }
+        }
+        #expect(times[0]?.map(\.count) == [40, 40, 40] && times[1] == times[0])
+    }
+
     @Test("live playlists list the last minute of media; the `-dvr` playlists list all segments of the window")
     func lists() throws {
         let store = MemoryStore()
@@ -171,7 +191,7 @@ struct WholeWindowTests {
     }
 
     @Test(
-        "with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a minute's"
+        "with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a one-minute window"
     )
     func bytes() throws {
         let minute = CountingStore()
@@ -316,7 +336,8 @@ struct WholeWindowTests {
     }
 
     @Test(
-        "after a kill at any store operation of a long window, a successor lists the same segments", arguments: 1..<60)
+        "after a kill at any of 59 store operations of a worker with a long window, its successor lists the same segments",
+        arguments: 1..<60)
     func kills(operations: Int) throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings(660))

@@ -30,7 +30,7 @@ struct AudioRenditionTests {
         #expect(pipeline.summary().contains("sound: audio only, lo"))
     }
 
-    @Test("a rendition without a preset uses the output's; the lowLatency preset looks ahead two frames")
+    @Test("a rendition without a preset uses the hls output's, with that preset's default lookahead")
     func preset() throws {
         let own = Self.pictures.replacing("\"bitrate\"", with: "\"preset\": \"fast\", \"bitrate\"")
         let video = try Self.read(

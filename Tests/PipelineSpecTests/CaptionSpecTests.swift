@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("captions")
+@Suite("Pipeline file: captions")
 struct CaptionSpecTests {
     private static func report(_ captions: String, members: String = "") -> SpecReport {
         Pipeline.parse(
@@ -50,7 +50,7 @@ struct CaptionSpecTests {
         #expect(report.pipeline == nil && report.mistakes.contains { $0.path == path }, "\(report.text(file: ""))")
     }
 
-    @Test("captions need a rendition with video")
+    @Test("captions in a room whose only rendition has no video are an error")
     func voiceRoom() {
         let report = Self.report(
             #"{ "from": "1" }"#, members: #""renditions": [{ "name": "voice", "video": null }],"#)

@@ -26,7 +26,7 @@ struct EncoderSpecTests {
     }
 
     @Test(
-        "what a hardware encoder does not have is a mistake at its key, and so is a fallback from libx264",
+        "a member that a hardware encoder does not have, a fallback from libx264 and an unknown encoder are mistakes at their keys",
         arguments: [
             (#""encoder": "h264_vaapi", "bFrames": 1"#, "bFrames"),
             (#""encoder": "h264_qsv", "threads": 2"#, "threads"),

@@ -22,7 +22,7 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "TARGETDURATION is the segment length rounded to the nearest second: RFC 8216bis §4.4.3.1",
+        "TARGETDURATION is the segment length rounded to the nearest second, at least 1: RFC 8216bis §4.4.3.1",
         arguments: [(32, 2, 30, 2), (38, 2, 30, 3), (1, 1, 60, 1), (75, 1, 30, 3)])
     func targetDuration(gop: Int, gops: Int, fps: Int, seconds: Int) {
         var output = HLSOutput(path: "x")

@@ -25,7 +25,9 @@ struct LengthTests {
         #expect(Length(percent: text)?.description == text)
     }
 
-    @Test("areas whose percentages add up to 100 leave no gap and no overlap, on a canvas of any even width")
+    @Test(
+        "areas side by side whose percentages add up to 100 leave no gap and no overlap, on canvases of random even width"
+    )
     func tiles() {
         var random = TestRandom(state: 1)
         for _ in 0..<2000 {

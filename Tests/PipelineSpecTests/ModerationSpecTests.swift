@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("moderation and program.delayMs")
+@Suite("Pipeline file: moderation and program.delayMs")
 struct ModerationSpecTests {
     private static func report(
         _ moderation: String, program: String = "{}", outputs: String = #"{ "type": "hls", "path": "out" }"#

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("overlays")
+@Suite("Pipeline file: overlays")
 struct OverlaySpecTests {
     private static func report(
         _ overlays: String, members: String = "", renditions: String? = nil, checks: SpecChecks = .none
@@ -18,7 +18,7 @@ struct OverlaySpecTests {
                 """.utf8), checks: checks)
     }
 
-    @Test("an overlay needs a name and a file; its rectangle may leave out its size")
+    @Test("an overlay with a name and a path is read, with or without a position; an odd x is lowered to an even one")
     func valid() {
         let report = Self.report(
             #"[ { "name": "rose", "path": "rose.webm" }, { "name": "car", "path": "car.mp4", "alpha": "left", "x": 641, "y": 10 } ]"#
@@ -44,7 +44,8 @@ struct OverlaySpecTests {
         #expect(report.pipeline == nil && report.mistakes.contains { $0.path == path }, "\(report.text(file: ""))")
     }
 
-    @Test("overlays are refused where they can never be seen, and files that cannot be played are reported")
+    @Test(
+        "overlays in a room without video are refused; an unusable overlay file is an error, a doubtful one a warning")
     func neverSeen() {
         let voice = Self.report(
             #"[ { "name": "a", "path": "a" } ]"#, renditions: #"[ { "name": "voice", "video": null } ]"#)

@@ -52,7 +52,7 @@ struct PipelinePropertyTests {
     }
 
     @Test(
-        "any value for any key with --set gives a pipeline or errors, without a trap",
+        "up to four random keys set to random values with --set give a pipeline or errors, without a trap",
         arguments: [21, 22, 23] as [UInt64])
     func mutatedValues(seed: UInt64) throws {
         var generator = TestRandom(state: seed)

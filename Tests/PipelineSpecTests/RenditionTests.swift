@@ -63,7 +63,9 @@ struct RenditionTests {
         #expect(ladder(written) == ["a"])
     }
 
-    @Test("on any canvas, default renditions are no larger than it, have even sizes and keep its aspect ratio")
+    @Test(
+        "on canvases of 64 to 1920 pixels per side, default renditions are no larger, have even sizes and keep the aspect ratio"
+    )
     func ladderFitsAnyCanvas() {
         for width in stride(from: 64, through: 1920, by: 58) {
             for height in stride(from: 64, through: 1920, by: 62) where max(width, height) <= 8 * min(width, height) {

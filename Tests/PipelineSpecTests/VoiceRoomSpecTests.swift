@@ -45,7 +45,7 @@ struct VoiceRoomSpecTests {
             "\(report.mistakes.map { "\($0.path): \($0.what)" })")
     }
 
-    @Test("a speaking ring needs audio.speaking")
+    @Test("a scene's speakingRing is an error without audio.speaking, and is read with it")
     func ring() throws {
         let report = Self.read(renditions: Self.video, scene: #", "speakingRing": { "width": 8 }"#)
         #expect(report.mistakes.map(\.path) == ["scenes[0].speakingRing"])

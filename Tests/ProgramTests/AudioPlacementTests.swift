@@ -30,7 +30,7 @@ struct SoundPlacementTests {
     }
 
     @Test(
-        "audio follows a timestamp step of 100 ms with a break at once, of 30 ms within 4 blocks, of 18 ms within 140, of 4 ms without",
+        "audio follows a timestamp step of 100 ms with a break at once, of 30 ms within 4 blocks, of 18 ms within 140; 4 ms cause no break",
         arguments: [(100, 1...1), (30, 1...4), (18, 1...140), (4, 0...0)])
     func steps(ms: Int64, blocks: ClosedRange<Int>) {
         var placement = self.placement()

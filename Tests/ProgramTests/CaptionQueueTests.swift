@@ -30,7 +30,7 @@ struct CaptionQueueTests {
         return (ticks, sent, !queue.isEmpty)
     }
 
-    @Test("every pair is taken once and in order, from 30 to 25, 24 to 30, 60 to 30 and 30 to 60 frames per second")
+    @Test("with six combinations of source and program frame rate, every caption pair is taken once and in order")
     func rates() {
         for (source, fps, most) in [(30, 25, 2), (24, 30, 1), (60, 30, 2), (30, 60, 1), (30, 30, 1), (30, 15, 3)] {
             let run = Self.run(source, to: fps) { frame in
@@ -58,7 +58,7 @@ struct CaptionQueueTests {
         #expect(ticks[0].first?.kind == .field1 && ticks.flatMap { $0 }.filter { !$0.isLine21 } == digital)
     }
 
-    @Test("frames that are decoded in another order than they are shown in are put in order")
+    @Test("captions of frames that arrive in decoding order are taken in display order")
     func reordered() {
         var queue = CaptionQueue(fps: 30)
         for frame in [0, 3, 1, 2, 6, 4, 5] { queue.add([Self.text(.field1, frame)], pts: Self.time(frame, 30)) }
@@ -66,7 +66,7 @@ struct CaptionQueueTests {
         #expect(taken == (0..<7).map { Self.text(.field1, $0) })
     }
 
-    @Test("captions belong to the nearest tick; in an offline program to the next one, whose frames have all arrived")
+    @Test("captions are taken at the tick nearest to their time, in an offline program at the first tick not before it")
     func ticks() {
         for (isOffline, expected) in [(false, [1, 1, 0]), (true, [1, 0, 1])] {
             var queue = CaptionQueue(fps: 30, isOffline: isOffline)
@@ -77,7 +77,7 @@ struct CaptionQueueTests {
         }
     }
 
-    @Test("a lost frame's pairs come with the next frame, before its own")
+    @Test("caption pairs that are put back because their frame was lost are taken again before all later pairs")
     func lost() {
         var queue = CaptionQueue(fps: 30)
         for frame in 0..<3 { queue.add([Self.text(.field1, frame)], pts: Self.time(frame, 30)) }
@@ -87,7 +87,7 @@ struct CaptionQueueTests {
         #expect(rest == (0..<3).map { Self.text(.field1, $0) })
     }
 
-    @Test("filler is left out, but it still separates two equal control codes")
+    @Test("CEA-608 filler pairs are left out, except one between two equal control codes")
     func filler() {
         let (code, none) = (CaptionPair(.field1, 0x94, 0xAD), CaptionPair(.field1, 0x80, 0x80))
         var queue = CaptionQueue(fps: 30)
@@ -98,7 +98,9 @@ struct CaptionQueueTests {
         #expect(taken == [code, none, code, Self.text(.field1, 1)])
     }
 
-    @Test("after a source was discarded, its CEA-708 begins with the next packet")
+    @Test(
+        "after a source's queued captions were discarded, its CEA-708 pairs are taken only from the next packet start on"
+    )
     func discarded() {
         var queue = CaptionQueue(fps: 30)
         queue.add([CaptionPair(.start, 1, 1)], pts: 0)
@@ -107,7 +109,7 @@ struct CaptionQueueTests {
         #expect(queue.take(at: 1) == [CaptionPair(.start, 3, 3)])
     }
 
-    @Test("memory is bounded if the program does not take, or a source sends more than the rate allows")
+    @Test("the caption queue drops pairs if the program takes none or the source sends more than the rate allows")
     func bounded() {
         var idle = CaptionQueue(fps: 30)
         for frame in 0..<10_000 { idle.add([Self.text(.field1, frame)], pts: Self.time(frame, 30)) }
@@ -126,8 +128,8 @@ struct CaptionSwitchTests {
     private static let (anna, bert) = (SourceID(uid: "1001"), SourceID(uid: "2002"))
 
     /// A frame of H.264 with one pair.
-    private static func frame(_ pair: CaptionPair, _ number: Int64) -> ProgramPacket {
-        let payload = CaptionMessage.payload([pair])
+    private static func frame(_ pairs: CaptionPair..., number: Int64) -> ProgramPacket {
+        let payload = CaptionMessage.payload(pairs)
         let unit: [UInt8] = [6, 4, UInt8(payload.count)] + payload + [0x80]
         let bytes = [0, 0, 0, UInt8(unit.count)] + unit + [0, 0, 0, 2, 0x65, 0x88]
         let packet = CodedPacket(
@@ -144,13 +146,15 @@ struct CaptionSwitchTests {
         let inboxes = [Self.anna: CaptionInbox(), Self.bert: CaptionInbox()]
         let captions = CaptionSwitch(choice, fps: 30, lanes: inboxes)
         for number in Int64(0)..<6 {
-            inboxes[Self.anna]?.put(Self.frame(Self.text(0x41, number), number))
-            inboxes[Self.bert]?.put(Self.frame(Self.text(0x42, number), number))
+            inboxes[Self.anna]?.put(Self.frame(Self.text(0x41, number), number: number))
+            inboxes[Self.bert]?.put(Self.frame(Self.text(0x42, number), number: number))
         }
         return captions
     }
 
-    @Test("in a PK, the captions change with the source on air, and neither source's earlier text follows")
+    @Test(
+        "when the source on air changes, the new source's captions are taken from that tick on, without its earlier ones"
+    )
     func switched() {
         let captions = Self.room(.onAir)
         let taken = (Int64(0)..<6).map { tick in
@@ -159,7 +163,7 @@ struct CaptionSwitchTests {
         #expect(taken == (0..<6).map { [Self.text($0 < 3 ? 0x41 : 0x42, $0)] })
     }
 
-    @Test("a source that a command covers, or that is not on air, is not carried")
+    @Test("no captions are taken of a hidden source or, with the choice `onAir`, while no source is on air")
     func covered() {
         let captions = Self.room(.source(Self.bert))
         #expect(captions.take(at: 0, onAir: nil, hidden: []) == [Self.text(0x42, 0)])
@@ -169,13 +173,13 @@ struct CaptionSwitchTests {
         #expect(captions.take(at: 3, onAir: Self.anna, hidden: []) == [Self.text(0x41, 3)])
     }
 
-    @Test("when the source changes, the text that it has left on the screen is erased in the channels that it has used")
+    @Test("when a source goes off air, its caption text is erased in the two channels that it has used")
     func cleared() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
         // Roll-up captions in CC1 and CC2: 0x14 0x25 and 0x1C 0x25 with parity.
         for (number, code) in [UInt8(0x94), 0x1C].enumerated() {
-            inbox.put(Self.frame(CaptionPair(.field1, code, 0x25), Int64(number)))
+            inbox.put(Self.frame(CaptionPair(.field1, code, 0x25), number: Int64(number)))
         }
         for tick in Int64(0)..<2 { #expect(captions.take(at: tick, onAir: Self.anna, hidden: []).count == 1) }
         let erasing = (Int64(2)..<7).flatMap { captions.take(at: $0, onAir: nil, hidden: []) }
@@ -183,11 +187,30 @@ struct CaptionSwitchTests {
         #expect(erasing == codes)
     }
 
-    @Test("codes that erase are sent again if their frame is lost, and only for channels with text since the last ones")
+    @Test(
+        "when a source with CEA-708 captions goes off air, one packet with the next sequence number resets services 1 to 6"
+    )
+    func clearedServices() {
+        let inbox = CaptionInbox()
+        let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
+        // A packet of four bytes with sequence number 3.
+        inbox.put(
+            Self.frame(CaptionPair(.start, 0xC2, 0x22), CaptionPair(.continuation, 0x41, 0x42), number: 0))
+        #expect(captions.take(at: 0, onAir: Self.anna, hidden: []).count == 2)
+        let bytes: [UInt8] = [0x07, 0x21, 0x8F, 0x41, 0x8F, 0x61, 0x8F, 0x81, 0x8F, 0xA1, 0x8F, 0xC1, 0x8F, 0x00]
+        let packet = captions.take(at: 1, onAir: nil, hidden: [])
+        #expect(packet.map(\.kind) == [.start] + Array(repeating: .continuation, count: 6))
+        #expect(packet.flatMap { [$0.first, $0.second] } == bytes)
+        #expect(captions.take(at: 2, onAir: nil, hidden: []).isEmpty)
+    }
+
+    @Test(
+        "codes that erase captions are sent again if their frame is lost, and not sent for a channel without text since the last ones"
+    )
     func clearedOnce() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
-        inbox.put(Self.frame(CaptionPair(.field1, 0x94, 0x25), 0))
+        inbox.put(Self.frame(CaptionPair(.field1, 0x94, 0x25), number: 0))
         _ = captions.take(at: 0, onAir: Self.anna, hidden: [])
         let code = [CaptionPair(.field1, 0x94, 0x2C)]
         #expect(captions.take(at: 1, onAir: nil, hidden: []) == code)
@@ -202,24 +225,24 @@ struct CaptionSwitchTests {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.source(Self.anna), fps: 30, lanes: [Self.anna: inbox])
         let text = CaptionPair(.field1, 0x94, 0x25)
-        for number in Int64(0)..<2 { inbox.put(Self.frame(text, number)) }
+        for number in Int64(0)..<2 { inbox.put(Self.frame(text, number: number)) }
         inbox.put(.end)
         let taken = (Int64(0)..<6).map { captions.take(at: $0, onAir: nil, hidden: []) }
         let code = [CaptionPair(.field1, 0x94, 0x2C)]
         #expect(taken == [[text], [text], code, code, [], []])
     }
 
-    @Test("while packets of the source pass through, nothing that waits follows them at the seam")
+    @Test("captions that are queued while the source's packets pass through are not sent when passthrough ends")
     func passed() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
         // More than a frame may carry.
-        for number in Int64(0)..<8 { inbox.put(Self.frame(Self.text(0x41, number), 0)) }
+        for number in Int64(0)..<8 { inbox.put(Self.frame(Self.text(0x41, number), number: 0)) }
         _ = captions.take(at: 0, onAir: Self.anna, hidden: []) { _ in true }
         #expect(captions.take(at: 1, onAir: Self.anna, hidden: []).isEmpty)
     }
 
-    @Test("a frame that is lost gives its captions to the next one")
+    @Test("captions of a lost frame are taken again at later ticks, in order")
     func lost() {
         let captions = Self.room(.onAir)
         #expect(captions.take(at: 0, onAir: Self.anna, hidden: []) == [Self.text(0x41, 0)])

@@ -78,7 +78,7 @@ struct ComingSourcesTests {
     }
 
     @Test(
-        "if a scene makes a live source audible that was neither seen nor heard, it goes on air a tenth of a second later"
+        "a scene that makes a live source audible that was neither seen nor heard goes on air a tenth of a second later"
     )
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
@@ -171,7 +171,9 @@ struct ComingSourcesTests {
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }
 
-    @Test("while frames are held due to overload, a scene is switched without its transition", arguments: [4, 14])
+    @Test(
+        "if frames are held due to overload before or during a scene's transition, the transition is skipped or cut short",
+        arguments: [4, 14])
     func heldTransition(hold: Int) throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
@@ -189,7 +191,9 @@ struct ComingSourcesTests {
         for tick in 10..<whole { #expect(!Canvases.isNear(outcome.colors[tick].left, Canvases.colors[4], by: 8)) }
     }
 
-    @Test("when a source returns, its frame from before is not shown again after its hold time")
+    @Test(
+        "a lost source's last frame is shown until its hold time ends, and not again when the source returns without frames"
+    )
     func backWithoutPictures() throws {
         let interval: Int64 = 33_333_333
         let buffer = SourceBuffer(source: Self.guest, isPaced: true)
@@ -234,7 +238,7 @@ struct ComingSourcesTests {
         #expect(begins.volume == 1 && begins.isHeard && begins.isSeen, "a command came too late for the one before")
     }
 
-    @Test("of a thousand sources added one per tick, each is released at the tick after its removal")
+    @Test("999 sources, each removed one tick after it was added, are each released before the next tick's frame")
     func thousand() throws {
         let outcome = try Self.run(ticks: 1_010) { outcome, stage, tick in
             guard (1...1_000).contains(tick) else { return }

@@ -98,7 +98,9 @@ struct DamageTests {
         return items
     }
 
-    @Test("after 47 damaged audio packets in a row the decoder is reopened, reported once; good audio is heard again")
+    @Test(
+        "after every 47 damaged audio packets in a row the decoder is reopened; one failure is reported, and later good audio is heard"
+    )
     func soundDecoderBeginsAnew() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 120), seconds: 4.9)
         #expect(run.stats.damaged == 120)

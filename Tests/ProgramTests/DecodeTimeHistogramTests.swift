@@ -20,7 +20,7 @@ struct DecodeTimesTests {
     }
 
     @Test(
-        "percentiles of decode times of fast and slow frames are right; times out of range count in the first or last bucket"
+        "percentiles of fast and slow decode times are at most a quarter too high; times out of range count in the first or last bucket"
     )
     func percentiles() throws {
         var histogram = DecodeTimeHistogram()

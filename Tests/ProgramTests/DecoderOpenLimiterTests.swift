@@ -67,7 +67,8 @@ struct OpeningBudgetTests {
         return [first, live.stage.stats.dropped]
     }
 
-    @Test("of 20 video formats in a row, five are decoded at once and another one after 1.1 s")
+    @Test(
+        "of 20 video format changes at once, five are decoded; another one is decoded 1.1 s later, but not 0.5 s later")
     func pictures() throws {
         let (sets, packets) = try Material.pictures(1)
         var record = try #require(AVCRecord(annexB: sets)).record
@@ -90,7 +91,9 @@ struct OpeningBudgetTests {
         #expect(self.dropped(formats, key, wait: 0) == [0, 0])
     }
 
-    @Test("of 20 audio formats in a row, five are decoded at once and another one after 1.1 s, per track")
+    @Test(
+        "of 20 audio format changes of a track at once, five are decoded; another one is decoded 1.1 s later, but not 0.5 s later"
+    )
     func sound() {
         let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
         let packet = CodedPacket(
@@ -110,7 +113,7 @@ struct OpeningBudgetTests {
         #expect(live.stage.stats.dropped == 0 && live.stage.stats.audioPackets == 20)
     }
 
-    @Test("ten seconds later, five decoders can be opened at once again")
+    @Test("ten seconds after the limit of opened decoders was reached, five can be opened at once again")
     func refills() {
         let live = Live()
         defer { live.stage.stop() }

@@ -50,7 +50,7 @@ struct FileReaderTests {
         return (record, tags)
     }
 
-    @Test("a format change in a file is reported although the file ends before each track has a packet")
+    @Test("a video format change in a file is reported although the file's audio track has no packet")
     func shortChange() throws {
         let first = try Self.pictures(from: 0, words: "cabac=1")
         let second = try Self.pictures(from: 66, words: "cabac=0")

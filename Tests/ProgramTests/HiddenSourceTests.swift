@@ -46,7 +46,7 @@ struct HiddenSourceTests {
     }
 
     @Test(
-        "on an overloaded machine, a source that becomes visible is right from the next key frame on, otherwise at once"
+        "a source that becomes visible shows the right frames at once; on an overloaded machine, from its next key frame on"
     )
     func thrifty() throws {
         // A GOP of 270 frames is longer than the queue of a hidden source (240 packets), one of 30 is not.
@@ -66,7 +66,7 @@ struct HiddenSourceTests {
     }
 
     @Test(
-        "on an overloaded machine, a source with gradual refresh and one IDR frame is right 220 ticks after it is shown"
+        "on an overloaded machine, a source with gradual refresh and one IDR frame has right frames 220 ticks after it becomes visible"
     )
     func gradualRefresh() throws {
         let count = 600

@@ -49,7 +49,7 @@ struct MixerSoundTests {
         #expect(block.allSatisfy { $0 < 0.8914 && $0 > 0.8 })
     }
 
-    @Test("invalid samples of a source become silence in that source only")
+    @Test("a block of NaN samples from one source leaves the mix finite, and its level is right again two blocks later")
     func hostileSamples() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(1, of: self.anchor, at: -10)
@@ -196,7 +196,7 @@ struct MixerCostTests {
 
     private static let noise: [Float] = (0..<2_048).map { Float(($0 &* 7_919) % 4_001) / 2_000.5 - 1 }
 
-    @Test("mixing with changing volumes uses the same few output blocks in turn")
+    @Test("after 64 blocks with changing volumes, the mixer uses the same few output blocks in turn")
     func keepsNoMemory() {
         var mixer = Self.mixer()
         var sum: Float = 0
@@ -223,7 +223,7 @@ struct MixerCostTests {
         #expect(addresses.count == AudioMixer.blocksInUse)
     }
 
-    @Test("blocks that a consumer keeps are not overwritten")
+    @Test("output blocks of the mixer that a consumer keeps are not overwritten")
     func keptBlocksStay() {
         var mixer = Self.mixer()
         var kept: [[Float]] = []

@@ -8,7 +8,7 @@ import Threading
 import Synchronization
 import Testing
 
-@Suite("The offline clock with any frame rate of files and canvas")
+@Suite("Offline jobs with different frame rates of file and canvas")
 struct OfflineRateTests {
     struct Job: Sendable, CustomTestStringConvertible {
         var canvas: Int
@@ -28,7 +28,7 @@ struct OfflineRateTests {
     private static let (width, height) = (64, 48)
 
     @Test(
-        "an offline job ends, each tick shows the frame of its time, and no audio is missing, at any frame rate of file and canvas",
+        "an offline job ends, and each tick shows a frame near its time and has audio, at frame rates of 5 to 60 on 1 to 60",
         arguments: Self.jobs)
     func ends(_ job: Job) throws {
         let run = try Self.run(job, ticks: nil)
@@ -53,7 +53,7 @@ struct OfflineRateTests {
         }
     }
 
-    @Test("an offline job shorter than its file has the audio of its last block, however slowly the file is read")
+    @Test("an offline job shorter than its file has the audio of its last block, even if the file is never read ahead")
     func lastBlock() throws {
         let buffer = SourceBuffer(source: Self.source, isPaced: true)
         buffer.setTracks(video: true, audio: true)

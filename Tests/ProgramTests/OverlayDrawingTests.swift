@@ -42,7 +42,7 @@ struct OverlayDrawingTests {
         }
     }
 
-    @Test("every sample of random images at random places equals that of libavfilter", arguments: 0..<24)
+    @Test("every sample of a canvas with a random image drawn over it equals libavfilter's", arguments: 0..<24)
     func equalsFilter(seed: Int) throws {
         var random = TestRandom(seed: UInt64(seed))
         let canvas = try Self.canvas(160, 120, &random)
@@ -62,7 +62,7 @@ struct OverlayDrawingTests {
         #expect(Self.samples(drawn) == Self.samples(expected), "\(sprite.format) at \(x),\(y)")
     }
 
-    @Test("an image outside the canvas or without an alpha plane is not drawn")
+    @Test("an image outside the canvas, at a negative position or without an alpha plane is not drawn")
     func notDrawn() throws {
         var random = TestRandom(seed: 7)
         let canvas = try Self.canvas(64, 64, &random)

@@ -12,7 +12,7 @@ struct OverlayLineupTests {
             volume: 1)
     }
 
-    @Test("four plays start after the lead, sixteen more wait, and the next one is refused")
+    @Test("four overlay plays start after the lead, sixteen more wait, and the next one is refused")
     func limits() throws {
         var lineup = OverlayLineup(lead: 15)
         for id in 1...4 {
@@ -29,7 +29,7 @@ struct OverlayLineupTests {
         #expect(try lineup.play(Self.request(), at: 121) == .waits(id: 21, position: 16))
     }
 
-    @Test("a play never overtakes one that waits, even if fewer than four are on air")
+    @Test("an overlay play never overtakes one that waits, even if fewer than four are on air")
     func order() throws {
         var lineup = OverlayLineup(lead: 1)
         for _ in 1...5 { _ = try lineup.play(Self.request(), at: 0) }
@@ -38,7 +38,9 @@ struct OverlayLineupTests {
         #expect(lineup.startWaiting(at: 2).map(\.id) == [5])
     }
 
-    @Test("overload drops all plays and refuses new ones until it is over; the end of the program does so permanently")
+    @Test(
+        "overload drops all overlay plays and refuses new ones until it is over; the end of the program does so permanently"
+    )
     func drops() throws {
         var lineup = OverlayLineup(lead: 1)
         for _ in 1...6 { _ = try lineup.play(Self.request("gift"), at: 0) }

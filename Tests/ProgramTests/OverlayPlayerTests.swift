@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Overlays: reports of plays")
 struct OverlayPlayerTests {
-    @Test("plays that overload drops before they begin are reported with the ticks at which they were to start")
+    @Test("overlay plays that overload drops are reported, those that had a start tick with that tick")
     func dropped() throws {
         let player = OverlayPlayer(fps: 30, sampleRate: 48_000)
         let request = OverlayRequest(

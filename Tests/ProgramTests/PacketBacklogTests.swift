@@ -51,7 +51,7 @@ struct PacketBudgetTests {
         }
     }
 
-    @Test("a backlog over its limit drops packets until a key frame arrives while half of the limit is free")
+    @Test("a backlog over its limit drops packets until a key frame arrives while enough of the limit is free")
     func overflow() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)

@@ -32,7 +32,7 @@ struct PictureConversionTests {
     }
 
     @Test(
-        "rotated frames are rotated by a filter",
+        "frames are rotated and mirrored by the matching filters",
         arguments: [
             (1, false, "transpose=clock"), (2, false, "vflip,hflip"), (3, false, "transpose=cclock"),
             (0, true, "hflip"),

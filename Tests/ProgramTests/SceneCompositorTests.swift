@@ -233,7 +233,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "a covered source's card is shown at once, and stays after the cover until a graph for the new format is ready"
+        "a covered source's card is shown at once; once uncovered, the card stays until a graph for the source's new format is ready"
     )
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])
@@ -311,7 +311,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "a slide transition pushes the old scene out in the slide's direction",
+        "a slide transition to the left, right, up or down fills the canvas with the new scene from the opposite side",
         arguments: [SlideDirection.left, .right, .up, .down])
     func slide(direction: SlideDirection) throws {
         let scenes = [

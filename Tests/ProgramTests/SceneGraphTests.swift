@@ -86,7 +86,7 @@ struct SceneGraphTests {
     }
 
     @Test(
-        "cropFill keeps the middle in the pane's aspect ratio",
+        "the mode cropFill crops a frame to the pane's aspect ratio",
         arguments: [
             (1280, 720, 640, 720, 640, 720), (720, 1280, 640, 720, 720, 810), (1920, 1080, 360, 640, 608, 1080),
             (640, 480, 1280, 720, 640, 360),

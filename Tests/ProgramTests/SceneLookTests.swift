@@ -26,7 +26,7 @@ struct SceneLookTests {
         Pane(source: Canvases.source(index), rect: Rect(x: x, y: y, width: width, height: height), zOrder: z)
     }
 
-    @Test("panes, bars and images share one z-order")
+    @Test("panes and score bars share one z-order")
     func zOrder() throws {
         let red = CanvasColor(red: 255, green: 0, blue: 0), blue = CanvasColor(red: 0, green: 0, blue: 255)
         var scene = Scene(

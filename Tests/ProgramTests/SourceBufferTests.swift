@@ -14,7 +14,7 @@ struct SourceBufferTests {
 
     private func buffer() -> SourceBuffer { SourceBuffer(source: SourceID(uid: "a"), isPaced: false) }
 
-    @Test("before a source's first frame there is none; then its newest frame is repeated")
+    @Test("before a source's first frame, no frame is shown; then its newest frame is repeated")
     func emptyAndRepeated() throws {
         let buffer = self.buffer()
         #expect(buffer.select(at: 0, interval: self.interval) == nil)
@@ -24,7 +24,7 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "a source with the program's rate shows every frame once at any phase, despite whole-millisecond timestamps",
+        "a source with the program's rate shows every frame once at each of 34 phases, despite whole-millisecond timestamps",
         arguments: 0..<34)
     func everyPictureOnce(phaseMs: Int64) throws {
         let buffer = self.buffer()
@@ -90,7 +90,7 @@ struct SourceBufferTests {
         #expect(try !isStale(at: 12 * second + second / 2))
     }
 
-    @Test("a file reader continues while the program waits for audio, however long the ticks are")
+    @Test("a file reader that is as far ahead as allowed continues while the program waits for more audio")
     func longTicks() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -190,7 +190,7 @@ struct SourceBufferTests {
         #expect(buffer.lipSync.offsets == [0, -self.interval, 0])
     }
 
-    @Test("after a stall the current frame is shown, not the past in slow motion")
+    @Test("if ten frames wait after a stall, the tick shows the current one and not the oldest")
     func catchesUp() throws {
         let buffer = self.buffer()
         let picture = try self.picture()

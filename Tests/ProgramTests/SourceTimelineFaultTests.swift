@@ -146,7 +146,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors == 0)
     }
 
-    @Test("timestamps beyond 24.9 days and across the wrap at 49.7 days work like any other")
+    @Test("timestamps beyond 24.9 days (2^31 ms) and across 49.7 days (2^32 ms) do not map the timeline anew")
     func longTimes() {
         for start in [0x8000_0000 as Int64, 0xFFFF_FFF0] {
             var publisher = SimulatedPublisher()
@@ -169,7 +169,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "a screen that sends a frame every five seconds, with or without audio, is not a timestamp fault"
+        "a screen share with one frame every five seconds, with or without audio, is not taken for a timestamp jump"
     )
     func stillScreen() {
         for hasSound in [true, false] {
@@ -198,7 +198,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("a source that was late returns to its jitter buffer when the delay is gone")
+    @Test("when a delay of 600 ms is gone, a source's packets are due about one jitter buffer after arrival again")
     func comesBack() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 }, audio: { $0 })

@@ -24,7 +24,9 @@ struct ScenePresenceTests {
 
     private func sources(_ indices: Int...) -> Set<SourceID> { Set(indices.map { Canvases.source($0) }) }
 
-    @Test("a source whose pane shows no video counts only as heard, one without both as neither")
+    @Test(
+        "a source with only audio on air counts only as heard, one with only video only as seen, one with neither as neither"
+    )
     func soundAlone() {
         let director = Canvases.director(
             self.scene("one", [(0, true, true), (1, false, true), (2, true, false), (3, false, false)]))

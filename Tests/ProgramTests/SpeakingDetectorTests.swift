@@ -107,7 +107,9 @@ struct SpeakingDetectorTests {
         return range.count
     }
 
-    @Test("the mixer reports who speaks as heard in the program: not a muted source, and nobody unless it is asked")
+    @Test(
+        "the mixer reports which sources speak audibly in the program: no muted source, and none while detection is off"
+    )
     func mixer() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         for voice in Self.voices { mixer.setGain(voice == Self.voices[2] ? 0 : 1, of: voice, at: -10) }

@@ -19,7 +19,8 @@ struct SpeechDownsamplerTests {
     }
 
     @Test(
-        "blocks follow each other without gap, at positions that are multiples of 3", arguments: [0, 1, 2, 48_000_001])
+        "the downsampler's blocks follow each other without a gap, at positions that are multiples of 3",
+        arguments: [0, 1, 2, 48_000_001])
     func positions(start: Int64) {
         var expected: Int64?
         for (position, samples) in Self.tone(1_000, from: start) {
@@ -29,7 +30,7 @@ struct SpeechDownsamplerTests {
         #expect((expected ?? 0) > start + 20 * 1_024 - 60)
     }
 
-    @Test("speech frequencies keep their phase and level, and those above 8 kHz are removed")
+    @Test("the downsampler keeps the phase and level of a tone of 1 kHz, and removes one of 10 kHz")
     func response() {
         for (position, samples) in Self.tone(1_000).dropFirst() {
             for (index, sample) in samples.enumerated() {
@@ -41,7 +42,9 @@ struct SpeechDownsamplerTests {
         #expect(high < 60)
     }
 
-    @Test("samples that are too loud are limited, those that are no number are silence, and a gap begins anew")
+    @Test(
+        "the downsampler limits samples that are too loud, makes NaN silence, and continues at the new position after a gap"
+    )
     func limits() {
         var filter = SpeechDownsampler()
         let loud = filter.convert([Float](repeating: 9, count: 2_048), at: 0)

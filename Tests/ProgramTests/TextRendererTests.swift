@@ -22,7 +22,7 @@ struct TextRendererTests {
     }
 
     @Test(
-        "a text of any characters and length is drawn inside its box within five seconds of CPU",
+        "an unusual text (control characters, emoji, 10 KB) is drawn into a box of bounded size within five seconds of CPU",
         arguments: Self.hostile.indices, [true, false])
     func survives(index: Int, withFont: Bool) throws {
         let renderer = TextRenderer(fonts: withFont ? try TestFonts.scripts() : .builtIn, canvas: Self.canvas)

@@ -35,7 +35,7 @@ struct WakeThriftTests {
         #expect(back == [true])
     }
 
-    @Test("format changes and ends wake the thread at once; with a short jitter buffer every packet does")
+    @Test("format changes and ends wake a hidden source's thread at once; without a jitter buffer every packet does")
     func news() {
         var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
@@ -54,7 +54,7 @@ struct WakeThriftTests {
     }
 
     @Test(
-        "for a hidden but audible source, packets are decoded in time for the mixer at any jitter buffer",
+        "a hidden but audible source's thread is woken in time for the mixer, at jitter buffers from 80 to 400 ms",
         arguments: [80, 100, 110, 125, 150, 187, 200, 400] as [Int64], [21, 33, 40] as [Int64])
     func inTime(jitterBuffer: Int64, distance: Int64) {
         // The program takes it 39 ms before it is due, and the socket delays it by a fifth of the buffer and one turn
@@ -81,7 +81,8 @@ struct WakeThriftTests {
         #expect(each == [true, true, true, true, true])
     }
 
-    @Test("a source neither seen nor heard wakes its thread only for format changes and ends")
+    @Test(
+        "with a long jitter buffer, a source neither seen nor heard wakes its thread only for format changes and ends")
     func away() {
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
         let packets = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }

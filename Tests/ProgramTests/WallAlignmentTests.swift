@@ -35,7 +35,7 @@ struct WallClockMeterTests {
         #expect(meter.offset == nil)
     }
 
-    @Test("wrong wall clock stamps between good ones do not change the clock offset, and none overflows")
+    @Test("wrong wall clock stamps between good ones change the clock offset by at most 5 ms, and none overflows")
     func garbage() {
         var meter = WallClockMeter()
         var noise = Noise(state: 5)
@@ -236,7 +236,7 @@ struct WallAlignmentTests {
         #expect(pair.worstHold <= 700_000_000)
     }
 
-    @Test("without time stamps, sources whose network delay differs by 400 ms stay 400 ms apart")
+    @Test("without wall clock stamps, sources whose network delay differs by 400 ms stay 400 ms apart")
     func withoutStamps() {
         var pair = Pair()
         pair.run(0..<10_000, stamped: false)
@@ -244,7 +244,9 @@ struct WallAlignmentTests {
         #expect(pair.timelines.allSatisfy { !$0.isWallAligned && $0.reanchors == 0 })
     }
 
-    @Test("a source that returns with new timestamps is within 50 ms after a second, and the other takes no step")
+    @Test(
+        "a source that returns with new timestamps is aligned within 50 ms after a second, without a step of the other source"
+    )
     func returns() {
         var pair = Pair()
         pair.run(0..<10_000)

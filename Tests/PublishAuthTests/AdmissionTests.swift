@@ -96,7 +96,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "Tencent's and Alibaba's keys are single-use in upper and lower case; keys that differ in expiry are two keys",
+        "with single use, a Tencent or Alibaba key is the same key in upper and lower case; one with another time is another key",
         arguments: [
             (
                 .tencent, "1001?txTime=6B49D200&txSecret=8f9d9a8c88763b3aec6211691f9ac5a4",

@@ -33,7 +33,9 @@ struct RefusalTests {
         #expect(answer == .explain)
     }
 
-    @Test("20,000 addresses use at most 1,025 entries, and an address known before still gets its response")
+    @Test(
+        "the limiter of wrong-key responses keeps at most 1,025 of 20,000 addresses, and a known address still gets its response"
+    )
     func bounded() throws {
         var book = AuthFailureLimiter()
         let known = try #require(IPAddress("192.0.2.1"))

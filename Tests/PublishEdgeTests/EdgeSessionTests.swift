@@ -9,7 +9,7 @@ struct EdgeSessionTests {
     private static func withoutAcknowledgements(_ heard: [Heard]) -> [Heard] { heard.filter { $0.type != 3 } }
 
     @Test(
-        "through the edge the room gets a real encoder's bytes unchanged, and the encoder gets the answers of a room",
+        "after the handshake, the room gets a real encoder's bytes unchanged through the edge, and the encoder gets a room's answers",
         arguments: Captures.names)
     func capture(name: String) {
         let bytes = Captures.bytes(name)
@@ -29,7 +29,7 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "however a publisher's first bytes are split at the edge, the room gets the same bytes and the publisher the same answers"
+        "wherever a publisher's first bytes are split in two, the edge sends the room the same bytes and the publisher the same answers"
     )
     func everySplit() {
         var script = Script()
@@ -142,7 +142,7 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "if an IP address has used up its wrong-key answers, the edge closes its publisher with an unknown key without a status"
+        "the edge sends a publisher with an unknown key no RTMP status if its IP address is over the rate limit for wrong keys"
     )
     func guessing() {
         let edge = EdgeHarness()
@@ -169,7 +169,7 @@ struct EdgeSessionTests {
 
     // MARK: Rooms
 
-    @Test("the edge finds a room that moves while its publisher connects at its new address")
+    @Test("if a room moves while its publisher connects, the edge finds it at its new address")
     func movedRoom() {
         let edge = EdgeHarness()
         let (old, new) = (RoomLocation(host: "old", port: 1), RoomLocation(host: "new", port: 2))
@@ -181,7 +181,7 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("if a room cannot be reached, the edge closes its publisher after 40 attempts, without a status")
+    @Test("if a room cannot be reached, the edge closes its publisher after 40 attempts, without an RTMP status")
     func unreachable() {
         let edge = EdgeHarness()
         edge.reaches = { _ in false }
@@ -246,7 +246,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .refused(code: PublishRefusal.address.code))
     }
 
-    @Test("if a room closes while its publisher is forwarded, the edge closes the publisher without a status")
+    @Test("if a room closes while its publisher is forwarded, the edge closes the publisher without an RTMP status")
     func dyingRoom() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -265,7 +265,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("the edge closes a forwarded publisher whose room has moved, without a further status")
+    @Test("the edge closes a forwarded publisher whose room has moved, without a further RTMP status")
     func moved() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -306,7 +306,7 @@ struct EdgeSessionTests {
 
     // MARK: Publishers
 
-    @Test("the edge closes a publisher whose bytes are not RTMP at once")
+    @Test("the edge closes a publisher at once if its bytes are not RTMP")
     func garbage() {
         let edge = EdgeHarness()
         edge.feed(Array("GET / HTTP/1.1\r\n".utf8))

@@ -363,7 +363,9 @@ struct PushCoreTests {
         line.answer(bytes)
     }
 
-    @Test("a server's reconnect requests are followed each time after stable connections, otherwise three times")
+    @Test(
+        "a server's reconnect requests are followed each time if connections were stable in between, otherwise at most three times"
+    )
     func renewed() throws {
         for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
             let line = try Line()

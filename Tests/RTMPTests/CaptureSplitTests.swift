@@ -83,7 +83,7 @@ struct CaptureSplitTests {
     }
 
     @Test(
-        "each capture in the repository gives the same packets, configurations and replies for any split",
+        "each capture in the repository gives the same packets, configurations and replies for seven piece sizes and 20 random splits",
         arguments: Fixtures.names)
     func fixtures(name: String) {
         Self.check(name, Fixtures.bytes(name))
@@ -92,7 +92,7 @@ struct CaptureSplitTests {
     private static let folder = getenv("TANDEM_CAPTURES").map { String(cString: $0) }
 
     @Test(
-        "each .c2s.bin file in the folder TANDEM_CAPTURES gives the same packets and replies for any split",
+        "each .c2s.bin file in the folder TANDEM_CAPTURES gives the same packets and replies for seven piece sizes and 20 random splits",
         .enabled(if: Self.folder != nil, "TANDEM_CAPTURES is the path of a folder with .c2s.bin files"))
     func inFolder() throws {
         let path = try #require(Self.folder)

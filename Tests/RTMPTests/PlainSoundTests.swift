@@ -35,7 +35,7 @@ struct PlainSoundTests {
     }
 
     @Test(
-        "a codec that is not in the list of allowed ones gives nothing and is named, also MP3, AAC and H.264",
+        "a codec (G.711, MP3, AAC or H.264) that is not in the list of allowed ones gives no packet and is named",
         arguments: [0x72, 0x2F, 0xAF] as [UInt8])
     func notListed(first: UInt8) {
         let run = Self.run([.h264], first)

@@ -48,7 +48,9 @@ struct RTMPCaptureTests {
         return (harness.events, harness.sent)
     }
 
-    @Test("a capture gives the same events and replies for any split of its bytes", arguments: Fixtures.names)
+    @Test(
+        "an RTMP capture gives the same events and replies as a whole, byte by byte and in 40 random splits",
+        arguments: Fixtures.names)
     func splitInvariance(name: String) {
         let whole = Self.replay(name, pieces: [])
         #expect(whole.events.count > 10)

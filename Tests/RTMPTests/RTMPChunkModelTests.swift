@@ -72,7 +72,7 @@ struct RTMPChunkModelTests {
     }
 
     @Test(
-        "a random legal stream of chunks gives its messages, for any split of its bytes",
+        "a random legal stream of RTMP chunks gives its messages as a whole and in pieces of 1, 3, 17 and 1,000 bytes",
         arguments: 0..<(Proof.isFull ? 400 : 100))
     func anySchedule(seed: Int) {
         let (bytes, expected) = Self.schedule(seed: seed)

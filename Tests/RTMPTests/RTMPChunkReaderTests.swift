@@ -81,7 +81,7 @@ struct RTMPChunkReaderTests {
         }
     }
 
-    @Test("headers of types 0, 2 and 3 give the timestamps of the example in §5.3.2.1")
+    @Test("chunk headers of types 0, 2 and 3 give the timestamps of the example in §5.3.2.1")
     func exampleOne() {
         var bytes = Self.full(id: [3], time: 1000, length: 32, type: 8, streamID: 12345) + Self.payload(32)
         bytes += [0x83, 0, 0, 20] + Self.payload(32)
@@ -106,7 +106,9 @@ struct RTMPChunkReaderTests {
         let audio = Self.payload(200, 2)
         var bytes = Self.full(id: [6], length: 300, type: 9) + video[0..<128]
         bytes += Self.full(id: [4], length: 200, type: 8) + audio[0..<128]
-        bytes += [0xC6] + video[128..<256] + [0xC4] + audio[128..<200] + [0xC6] + video[256..<300]
+        bytes += [0xC6] + video[128..<256]
+        bytes += [0xC4] + audio[128..<200]
+        bytes += [0xC6] + video[256..<300]
         #expect(Received.read(bytes).messages.map(\.payload) == [audio, video])
     }
 
@@ -199,7 +201,7 @@ struct RTMPChunkReaderTests {
         #expect(messages.map(\.timestamp) == [7, 14])
     }
 
-    @Test("a 65th chunk stream is refused")
+    @Test("a 65th RTMP chunk stream on one connection is refused")
     func chunkStreamLimit() {
         let bytes = (0..<65).flatMap { Self.full(id: [0, UInt8($0)], length: 1, type: 8) + [9] }
         let result = Received.read(bytes)
@@ -207,7 +209,7 @@ struct RTMPChunkReaderTests {
         #expect(result.failure == .limit(.chunkStreams))
     }
 
-    @Test("a ninth incomplete message is refused")
+    @Test("a ninth incomplete RTMP message on one connection is refused")
     func partialLimit() {
         let eight = (3..<11).flatMap { Self.full(id: [UInt8($0)], length: 200, type: 9) + Self.payload(128) }
         #expect(Received.read(eight).failure == nil)

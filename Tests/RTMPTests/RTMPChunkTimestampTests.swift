@@ -19,7 +19,7 @@ struct RTMPChunkTimestampTests {
         return whole.messages.map(\.timestamp)
     }
 
-    @Test("type 3 chunks may repeat an extended timestamp or omit it", arguments: [true, false])
+    @Test("RTMP chunks of type 3 may repeat an extended timestamp or omit it", arguments: [true, false])
     func extendedInTypeThree(isRepeated: Bool) {
         let body = Wire.payload(300)
         let more = [UInt8(0xC4)] + (isRepeated ? Wire.big(0x0100_0000) : [])
@@ -83,7 +83,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "timestamps wrap at 2³² without a trap",
+        "RTMP timestamps wrap at 2³² without a trap",
         arguments: [0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0] as [UInt32])
     func wrap(time: UInt32) {
         let bytes =

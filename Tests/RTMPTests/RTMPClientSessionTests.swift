@@ -40,7 +40,7 @@ struct RTMPClientSessionTests {
     static func url(_ text: String = "rtmp://host/live/key?a=1") throws -> RTMPURL { try #require(RTMPURL(text)) }
 
     @Test(
-        "the client completes connect, createStream and publish for any split of the server's bytes",
+        "the RTMP client completes connect, createStream and publish with pieces of 1, 2, 5, 100 and 100,000 bytes",
         arguments: [1, 2, 5, 100, 100_000])
     func becomesReady(step: Int) throws {
         let pair = Pair(url: try Self.url())
@@ -56,7 +56,9 @@ struct RTMPClientSessionTests {
         #expect(request.tcURL == "rtmp://host:1935/live")
     }
 
-    @Test("the server receives media and metadata as the client sends them, and the client's finish unpublishes")
+    @Test(
+        "the RTMP server receives media and metadata as the RTMP client sends them, and the client's finish unpublishes"
+    )
     func media() throws {
         let pair = Pair(url: try Self.url())
         pair.run(step: 1000)
@@ -90,14 +92,14 @@ struct RTMPClientSessionTests {
         #expect(!pair.isReady)
     }
 
-    @Test("the client fails at once if the server answers with HTTP")
+    @Test("the RTMP client fails at once if the server answers with HTTP")
     func otherServer() throws {
         var client = RTMPClientSession(url: try Self.url())
         let actions = client.receive(Array("HTTP/1.1 400 Bad Request".utf8).span)
         #expect(actions == [.failed(.server(.version(.text)))])
     }
 
-    @Test("if a server refuses and then sends garbage, the client fails with the refusal")
+    @Test("if a server refuses and then sends garbage, the RTMP client fails with the refusal")
     func refusedBeforeDesync() throws {
         var client = RTMPClientSession(url: try Self.url())
         var writer = RTMPChunkWriter()
@@ -114,7 +116,7 @@ struct RTMPClientSessionTests {
         #expect(actions.last == .failed(.rejected(status)))
     }
 
-    @Test("random bytes after the server's handshake do not trap the client", arguments: 0..<100)
+    @Test("random bytes after the server's handshake do not trap the RTMP client", arguments: 0..<100)
     func noise(seed: Int) throws {
         var random = TestRandom(seed: UInt64(seed))
         var client = RTMPClientSession(url: try Self.url())

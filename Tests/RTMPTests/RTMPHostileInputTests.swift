@@ -60,7 +60,7 @@ struct RTMPHostileInputTests {
         #expect(reached > 60, "more than half of the mutated captures cause an event")
     }
 
-    @Test("a capture truncated anywhere does not trap and is not an error", arguments: Fixtures.names)
+    @Test("an RTMP capture truncated at 60 random places does not trap and is not an error", arguments: Fixtures.names)
     func truncations(name: String) {
         let original = Fixtures.bytes(name)
         var random = TestRandom(seed: 3)

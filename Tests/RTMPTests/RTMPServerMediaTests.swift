@@ -77,9 +77,11 @@ struct RTMPServerMediaTests {
             ]
                 + [0, 0, 0] + body + RTMPChunkReaderTests.big(UInt32(11 + body.count))
         }
-        var body =
-            sub(8, 5000, [0xAF, 1, 1]) + sub(9, 5020, [0x27, 1]) + sub(22, 5030, [1]) + sub(1, 5030, [0, 0, 0, 1])
-            + sub(8, 0x0100_1400, [0xAF, 1, 2])
+        var body = sub(8, 5000, [0xAF, 1, 1])
+        body += sub(9, 5020, [0x27, 1])
+        body += sub(22, 5030, [1])
+        body += sub(1, 5030, [0, 0, 0, 1])
+        body += sub(8, 0x0100_1400, [0xAF, 1, 2])
         if !hasLastBackPointer { body.removeLast(4) }
         var script = ClientScript()
         script.open()

@@ -102,7 +102,9 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
     }
 
-    @Test("hard links and partial clips that a killed worker left are removed at the next start, and nothing else")
+    @Test(
+        "when a killed worker's leftovers of clips are removed, its hard links and partial clips are deleted, and nothing else"
+    )
     func leftovers() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clips-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -149,7 +151,7 @@ struct EncryptedRoomTests {
         let gone = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
         }
-        #expect(gone?.code == .outputLost && gone?.what.contains("cannot hold") == true)
+        #expect(gone?.code == .outputLost && gone?.what.contains("cannot hard-link") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
     }
 

@@ -125,7 +125,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "only ended rooms below the prefix are removed when old enough, also if the service ignores the prefix",
+        "in a bucket, only ended rooms below the prefix may be removed when old enough, also if the service ignores the prefix",
         arguments: [false, true])
     func all(ignoresPrefix: Bool) async throws {
         let bucket = Self.everything(ignoresPrefix: ignoresPrefix)
@@ -145,7 +145,7 @@ struct BucketRetentionTests {
         #expect(bucket.keys == before.filter { !$0.hasPrefix("live/a/") || foreign.contains($0) })
     }
 
-    @Test("wherever a removal is killed, the next run finds the rest of the ended room and removes it")
+    @Test("wherever a removal from a bucket is killed, the next run finds the rest of the ended room and removes it")
     func killed() async throws {
         let whole = Objects.names.count
         for step in 0...whole {
@@ -189,7 +189,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "a room that is started again during the removal keeps its playlists and its new objects",
+        "a room in a bucket that is started again during its removal keeps its playlists and its new objects",
         arguments: [
             // A playlist that is still to be deleted; a new name; a name that another program could have.
             ("720p-1-0.m4s", "720p.m3u8"), ("720p-1-0.m4s", "720p-2-0.m4s"), ("still.vtt", "zzz.bin"),
@@ -218,7 +218,7 @@ struct BucketRetentionTests {
         #expect(try await Self.verdict(bucket)?.reason == "audio.m3u8 is missing, but the room still has media")
     }
 
-    @Test("a prefix that selects only some of a room's objects finds no room")
+    @Test("gc with a prefix that selects only some of a room's objects in a bucket finds no room")
     func part() async throws {
         let bucket = Self.everything()
         let rule = RetentionRule(after: 7 * Self.day, now: RoomsOnDisk.now)
@@ -260,7 +260,9 @@ struct BucketRetentionTests {
         #expect(findings.contains { $0.path == "live/a/" && $0.isRemovable } && findings.count == 4)
     }
 
-    @Test("a room whose prefix is inside that of another room is found and kept separately")
+    @Test(
+        "a live room whose prefix is inside that of an ended room is found separately, and kept when the ended one is removed"
+    )
     func nested() async throws {
         let bucket = Objects()
         bucket.room("live/a/", room: "outer")
@@ -293,7 +295,7 @@ struct BucketRetentionTests {
         await #expect(throws: MediaError.self) { try await rooms.find { _ in } }
     }
 
-    @Test("sizes of objects are added up without overflow")
+    @Test("the sizes of a room's objects in a bucket are added up without overflow")
     func sizes() async throws {
         let objects = ["a-1-0.m4s", "a-1-1.m4s"].map { StoredObject(key: $0, bytes: .max, modified: 1) }
         let playlists = ["a.m3u8", "index.m3u8"].map { StoredObject(key: $0, bytes: 1, modified: 1) }

@@ -29,7 +29,9 @@ struct FindingTests {
         #expect(found["out/damaged"]?.reason == "state.json is damaged")
     }
 
-    @Test("a state file is read whatever its line breaks; one of another version counts as damaged")
+    @Test(
+        "gc reads a room's state file also with spaces instead of line breaks; one of another version counts as damaged"
+    )
     func layout() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -219,7 +221,7 @@ struct FindingTests {
         }
     }
 
-    @Test("a root directory that does not exist is an error")
+    @Test("a root directory of gc that does not exist is an error")
     func missing() throws {
         var finder = DirectoryRetention(
             root: "/nowhere-\(UUID().uuidString)", rule: RetentionRule(after: 60, now: RoomsOnDisk.now)

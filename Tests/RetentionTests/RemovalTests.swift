@@ -61,7 +61,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "wherever a removal is killed, the next run finds the rest of the ended room and removes it",
+        "wherever a removal of a directory is killed, the next run finds the rest of the ended room and removes it",
         arguments: ["out/a", "ts/a", "rec/a"])
     func killed(path: String) throws {
         var step = 0
@@ -109,7 +109,7 @@ struct RemovalTests {
         #expect(names.prefix(3).allSatisfy { $0.hasSuffix(".m3u8") } && names.prefix(3).contains("720p.m3u8"))
     }
 
-    @Test("links to directories and files are not followed, and their targets are kept")
+    @Test("gc does not follow symbolic links to directories and files, and keeps their targets")
     func links() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -138,7 +138,9 @@ struct RemovalTests {
         #expect(rooms.files() == ["linked", "a/clips", "a/720p-2-1.m4s", "b/720p.m3u8", "b/state.json"])
     }
 
-    @Test("a directory that becomes a link after it was found is not followed")
+    @Test(
+        "gc removes nothing through a directory that became a symbolic link after it was found, or by a path out of the root"
+    )
     func swapped() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -285,7 +287,7 @@ struct RemovalTests {
         #expect(removal.problem == nil && rooms.files().isEmpty)
     }
 
-    @Test("while a worker has an output directory's lock, retention removes nothing")
+    @Test("while a worker has an output directory's lock, gc removes nothing from it")
     func locked() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -300,7 +302,7 @@ struct RemovalTests {
         #expect(finder.remove(finding).problem == nil)
     }
 
-    @Test("if the root is itself a room, its files are removed and the root directory is kept")
+    @Test("if the root directory of gc is itself a room, its files are removed and the directory is kept")
     func root() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }

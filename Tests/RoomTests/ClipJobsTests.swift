@@ -93,7 +93,9 @@ struct ClipJobsTests {
         #expect(try !Self.add("third", to: &jobs).starts)
     }
 
-    @Test("a fifth clip is refused while four wait; a clip's name can be used again only after the clip failed")
+    @Test(
+        "a fifth clip is refused while four wait; the name of a waiting clip is refused, and that of a failed clip is accepted"
+    )
     func limits() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs).clip

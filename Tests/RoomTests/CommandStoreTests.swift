@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("CommandStore: commands.json is written before a reply says durable")
+@Suite("CommandStore: writes commands.json, and tells whether a command's change is durable")
 struct CommandStoreTests {
     /// A disk that stores writes, and fails, blocks or dies on request.
     private final class Disk: CommandPlace {

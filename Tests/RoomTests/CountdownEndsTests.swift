@@ -63,7 +63,9 @@ struct CountdownEndsTests {
         #expect(self.shown(end, at: 300) == seconds)
     }
 
-    @Test("an end set by command applies to a scene's countdown, even in the past, and never to a PK countdown")
+    @Test(
+        "an end set by command while the scene is on air applies to its countdown, even if it has passed, but never to a PK countdown"
+    )
     func commands() {
         let clocks = [Self.countdown("c", seconds: 300), Self.countdown("pk", of: .pk)]
         var ends = CountdownEnds()

@@ -38,7 +38,7 @@ struct EventCompatGuideTests {
     }
 
     @Test(
-        "the guides have one table of a vocabulary's event names, with the same rows as the code",
+        "exactly one guide has the table of a product's event names, with the same rows as the code",
         arguments: EventVocabulary.allCases)
     func tables(vocabulary: EventVocabulary) throws {
         let tables = try Self.rows(vocabulary)

@@ -168,7 +168,7 @@ struct EventCompatStateTests {
     }
 
     @Test(
-        "as a room goes through its states, its events give each product the state that its documents name",
+        "as a room goes through its states, its events have the state names that each other product documents",
         arguments: [
             [
                 Self.waiting, Self.preparing, Self.decoded, Self.live, Self.another, Self.recovering, Self.returning,
@@ -199,7 +199,7 @@ struct EventCompatStateTests {
         #expect(belief.words[.flipflop]?["player"] == nil)
     }
 
-    @Test("a successor's state is LIVE_INACTIVE in FlipFlop's states while it shows slate, not SCHEDULED")
+    @Test("a room whose successor worker shows slate is LIVE_INACTIVE in FlipFlop's states, not SCHEDULED")
     func successor() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "true"])

@@ -16,7 +16,7 @@ struct EventCompatTests {
     }
 
     @Test(
-        "events have the names and values of the other product, depending on their members",
+        "an event's names and values in another product's vocabulary depend on its type and members",
         arguments: [
             (
                 .flipflop, "room.ready", ["played": "false"],

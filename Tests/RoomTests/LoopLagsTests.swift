@@ -22,7 +22,7 @@ struct LoopLagsTests {
             ])
     }
 
-    @Test("a worker whose tick loop reaches the limit is not alive, with and without encoders")
+    @Test("a worker whose tick loop has made no progress for three seconds is not alive, with and without encoders")
     func tick() {
         #expect(LoopLags(tick: Self.loop(LoopLags.tickLimit - 1)).isAlive)
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit)).isAlive)

@@ -99,7 +99,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "if lag grows by half a second per second, the first overload step follows half a second above the limit, then one at a time"
+        "if lag grows by half a second per second, the first overload step is taken 0.5 s after it passes the limit, the second 0.8 s later"
     )
     func steep() {
         var overload = Self.make()

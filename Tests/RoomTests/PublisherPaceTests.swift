@@ -60,7 +60,9 @@ struct PublisherPaceTests {
         #expect(sender.pace.lead(at: 0) < 200_000_000)
     }
 
-    @Test("a publisher whose data arrives at once after each network stall is not paused", arguments: [3, 20, 80])
+    @Test(
+        "a publisher whose data arrives in a burst after each network stall of 3 to 80 s is not paused",
+        arguments: [3, 20, 80])
     func stalls(length: Int64) {
         var sender = Sender()
         var now: Int64 = 5

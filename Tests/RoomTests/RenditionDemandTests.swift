@@ -22,7 +22,9 @@ struct RenditionDemandTests {
         return actions
     }
 
-    @Test("without requests, renditions fall asleep after the window, or after 30 s if the window is shorter")
+    @Test(
+        "without requests, renditions fall asleep after the length of the playlist window, but after 30 s at the earliest"
+    )
     func quiet() {
         var demand = Self.demand()
         #expect(Self.actions(&demand, 0...200) == [60: [.sleep(0), .sleep(2)]])
@@ -31,7 +33,7 @@ struct RenditionDemandTests {
         #expect(Self.actions(&short, 0...200) == [30: [.sleep(0), .sleep(2)]])
     }
 
-    @Test("until the program begins, nothing falls asleep, and what sleeps stays asleep")
+    @Test("until the program begins, no rendition falls asleep, and one that sleeps stays asleep")
     func waitingRoom() {
         var demand = Self.demand(asleep: [2])
         for second in 0...300 as ClosedRange<Int64> {
@@ -92,7 +94,9 @@ struct RenditionDemandTests {
         #expect(Self.actions(&demand, 1...200) == [1: [.wake(0, .announced)], 100: [.sleep(0)]])
     }
 
-    @Test("on an overloaded machine nothing wakes, renditions still fall asleep, and recent requests count afterwards")
+    @Test(
+        "on an overloaded machine no rendition wakes, awake ones still fall asleep, and recent requests count afterwards"
+    )
     func overloaded() {
         var demand = Self.demand(asleep: [2])
         demand.isOverloaded = true

@@ -98,7 +98,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a room without a first publisher ends with idleTimeout after waitForFirstSourceSeconds")
+        @Test("a room to which no publisher connects ends with idleTimeout after waitForFirstSourceSeconds")
         func nobodyCame() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -116,7 +116,7 @@ extension InProcess {
         }
 
         @Test(
-            "nine publishers that drop and reconnect at once each show a frame within 1 s of its key frame, and are live again"
+            "nine publishers that disconnect and return are each shown within 1 s of their key frame, and are live again"
         )
         func nine() async throws {
             let directory = try RoomDirectory()

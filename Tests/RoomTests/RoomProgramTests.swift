@@ -59,7 +59,7 @@ extension InProcess {
         }
 
         @Test(
-            "after the hold of a lost source its pane leaves the scene, or a fallback scene is on air, until the source returns",
+            "after the hold time of a lost source its pane leaves the scene, or a fallback scene is on air, until the source returns",
             arguments: ["leavePane", "fallbackScene"])
         func absence(then: String) async throws {
             let directory = try RoomDirectory()

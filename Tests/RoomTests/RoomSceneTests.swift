@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "a scheduled, a replaced and a scene with texts and scores are on air from the replies' ticks; older revisions are refused"
+            "a scheduled, a replaced and a decorated scene are each on air from the tick in the reply; older revisions are refused"
         )
         func documents() async throws {
             let directory = try RoomDirectory()

@@ -153,7 +153,7 @@ extension InProcess {
         }
 
         @Test(
-            "a superseded worker answers 503; after two crashes a cover is restored, but no volume and scene; --forget restores nothing"
+            "a superseded worker answers 503; after two crashes a cover is restored, but not volume and scene; --forget restores nothing"
         )
         func fenced() async throws {
             let directory = try RoomDirectory()

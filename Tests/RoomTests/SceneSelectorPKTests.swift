@@ -174,7 +174,7 @@ struct SceneSelectorPKTests {
         #expect(room.passes(to: Self.second).phases == [.countdown])
     }
 
-    @Test("after `pk` is removed no PK is shown; a `pk` added later overrides scenes of the last command")
+    @Test("after `pk` is removed no PK is reported; a `pk` added later overrides scenes of the last command")
     func removedBlock() throws {
         var room = Self.live()
         room.setPK(nil)
@@ -233,7 +233,7 @@ struct SceneSelectorPKTests {
         #expect(other.isThere && other.room.shownPK?.scene == "pk" && other.room.shownPK?.endScene == "guest")
     }
 
-    @Test("a successor shows the commanded scenes of an ended PK only if its pipeline has no `pk`")
+    @Test("a successor reports the commanded scenes of an ended PK only if its pipeline has no `pk`")
     func resumedIdle() {
         let scenes = SceneSelector.PK.Scenes(scene: "punish", endScene: "guest")
         #expect(Self.resumed(Self.bare(), scenes, phase: .idle).room.shownPK?.scene == "punish")

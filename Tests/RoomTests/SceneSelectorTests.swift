@@ -9,7 +9,7 @@ struct SceneSelectorTests {
     private static let second = Kit.second
 
     @Test(
-        "with leavePane, a lost source's pane leaves the scene after the hold, and returns with the source's first frame"
+        "with leavePane, a lost source's pane leaves the scene after the hold time, and returns with the source's first frame"
     )
     func leavePane() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
@@ -45,7 +45,7 @@ struct SceneSelectorTests {
         #expect(room.comes(Kit.a, now: 6 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("a source's fallback scene is on air while the source is away, if the commanded scene shows it")
+    @Test("while a source is away its fallback scene is on air, if the commanded scene shows that source")
     func fallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -180,7 +180,7 @@ struct SceneSelectorTests {
     }
 
     @Test(
-        "a connected but silent source causes the fallback scene after its hold, and ends the PK after the grace"
+        "a connected but silent source causes the fallback scene after its hold time, and ends the PK after the grace period"
     )
     func silentOpponent() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")))
@@ -204,7 +204,7 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 90 * Self.second).states == [.gone])
     }
 
-    @Test("a stall shorter than the hold changes nothing on air")
+    @Test("a stall shorter than the hold time changes nothing on air")
     func shortStall() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)

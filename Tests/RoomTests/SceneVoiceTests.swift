@@ -22,7 +22,7 @@ struct SceneVoiceTests {
     }
 
     @Test(
-        "without a lost source's pane, a layout is recomputed and explicit panes stay; the source keeps its audio and volume"
+        "when a lost source's pane leaves, a layout is recomputed and explicit panes keep their width; the source keeps audio and volume"
     )
     func voices() throws {
         for (scene, remaining) in [

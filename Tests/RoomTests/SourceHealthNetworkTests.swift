@@ -173,7 +173,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a network that delivers media slower than real time is reported as such, not as a slow encoder",
+        "a network that delivers media at 85 % of real time or slower is reported as slow, not the encoder; at 98 % nothing is reported",
         arguments: [(98, nil), (85, .alert1), (70, .alert2), (40, .alert3)] as [(Int64, SourceHealth.Level?)])
     func slowNetwork(percent: Int64, level: SourceHealth.Level?) {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
@@ -187,7 +187,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "an encoder that sends few frames in real time is reported as such, not as a slow network",
+        "an encoder that sends 25 or fewer of 30 frames per second is reported as slow, not the network; at 27 nothing is reported",
         arguments: [(37, nil), (40, .alert1), (50, .alert2), (100, .alert3)] as [(Int64, SourceHealth.Level?)])
     func slowEncoder(picture: Int64, level: SourceHealth.Level?) {
         var publisher = Publisher { $0.fps = 30 }

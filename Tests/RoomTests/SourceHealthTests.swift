@@ -202,7 +202,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "a growing offset between audio and video raises an alert by its growth; a constant offset raises none",
+        "an offset between audio and video that grows by 100 ms or more raises an alert; a constant one or a growth of 60 ms does not",
         arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])
     func skew(late: Int64, level: SourceHealth.Level) {
         var feed = Feed()

@@ -81,7 +81,7 @@ struct SourceHealthWebRTCTests {
     }
 
     @Test(
-        "lost packets raise an alert by their share, also if retransmission repairs them",
+        "a loss of 6 % of the packets or more raises an alert, also if retransmission repairs it; a loss of 2 % does not",
         arguments: [(2, .normal), (6, .alert1), (12, .alert2), (30, .alert3)] as [(Int64, SourceHealth.Level)])
     func loss(percent: Int64, level: SourceHealth.Level) {
         var publisher = Publisher()
@@ -111,7 +111,7 @@ struct SourceHealthWebRTCTests {
     }
 
     @Test(
-        "a freeze due to lost packets counts as a gap despite the jitter buffer, which absorbs a publisher's pause of 165 ms",
+        "a freeze of 165 ms or more due to lost packets raises an alert despite the jitter buffer; a publisher's pause of 165 ms does not",
         arguments: [(66, .normal), (165, .alert1), (500, .alert2), (690, .alert2)] as [(Int64, SourceHealth.Level)])
     func freeze(milliseconds: Int64, level: SourceHealth.Level) {
         var publisher = Publisher()

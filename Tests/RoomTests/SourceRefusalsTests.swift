@@ -19,7 +19,7 @@ struct SourceRefusalsTests {
         #expect(!refusals.isRefused(Self.b, at: 99))
     }
 
-    @Test("a shorter kick replaces a longer one, and a kick without an end lifts it")
+    @Test("a shorter kick replaces a longer one, and a kick with a refusal time of zero lifts it")
     func replaced() {
         var refusals = SourceRefusals()
         let kicks = [refusals.kick(Self.a, until: 100), refusals.kick(Self.a, until: 50)]
@@ -30,7 +30,9 @@ struct SourceRefusalsTests {
         #expect(!refusals.isRefused(Self.a, at: 0) && refusals.all.isEmpty)
     }
 
-    @Test("a kick does not shorten a quarantine; a longer kick replaces it, and a kick without an end lifts it")
+    @Test(
+        "a kick does not shorten a quarantine; a longer kick replaces it, and a kick with a refusal time of zero lifts it"
+    )
     func quarantine() {
         var refusals = SourceRefusals()
         refusals.quarantine(Self.a, until: 300, codec: "h264")

@@ -284,7 +284,7 @@ struct SourceStateMachineTests {
         #expect(source.poll(now: Self.second, arrivals: .init(sound: Self.second)).map(\.to) == [.live])
     }
 
-    @Test("without a grace a lost source is gone at once, and returns like a new publisher")
+    @Test("without a grace period a lost source is gone at once, and returns like a new publisher")
     func noGrace() {
         var source = SourceStateMachine(rules: SourceStateMachine.Rules(stall: nil, grace: 0, hold: 0))
         for event in [SourceStateMachine.Event.published, .pictured] { _ = source.receive(event, now: 0) }

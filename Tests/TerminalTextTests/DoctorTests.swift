@@ -41,7 +41,9 @@ struct DoctorTests {
                 """)
     }
 
-    @Test("hardware encoders that open are one finding, each other is one with its reason; none is a warning")
+    @Test(
+        "tandem doctor lists all hardware encoders that open in one finding, and each other in one with the reason, without a warning"
+    )
     func hardware() {
         var facts = Self.sound
         facts.hardwareEncoders = [

@@ -106,7 +106,7 @@ struct ReplyTextTests {
     }
 
     @Test(
-        "a room's live view shows frame number, lag, alarms and a loudness meter per source, and fits in the terminal"
+        "a room's live view shows the room's frame number, lag and alarms and each source's loudness meter, and fits in the terminal"
     )
     func view() throws {
         #expect(

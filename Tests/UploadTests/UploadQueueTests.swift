@@ -35,7 +35,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "after an outage, lost segments are EXT-X-GAP, the live edge is listed within 3.5 s and few segments queue up",
+        "after an outage, lost segments are EXT-X-GAP, the live edge is listed within 3.5 s, and at most two segments queue up",
         arguments: [5.0, 20, 60], [SimulatedOrigin.Mood.refusing, .silent])
     func away(seconds: Double, mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()

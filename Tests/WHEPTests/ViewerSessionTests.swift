@@ -101,7 +101,7 @@ struct ViewerSessionTests {
     }
 
     @Test(
-        "a viewer's 50 key frame requests per second cause no key frame and below 15 % more data, and affect no other viewer"
+        "a viewer's 50 key frame requests per second cause no key frame, less than 15 % more data, and affect no other viewer"
     )
     func pictureLossFlood() throws {
         let theater = Theater()

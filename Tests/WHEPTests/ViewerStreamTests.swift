@@ -5,7 +5,7 @@ import WebRTC
 
 @Suite("WebRTC viewer session over TCP")
 struct ViewerStreamTests {
-    @Test("a WebRTC viewer over TCP gets picture and sound, and the session does not check its address")
+    @Test("a WebRTC viewer over TCP gets video and audio, and the session does not check its address")
     func media() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -17,7 +17,7 @@ struct ViewerStreamTests {
     }
 
     @Test(
-        "a WebRTC viewer that stops reading TCP is sent no more than fits, later goes on at a key frame; others notice nothing"
+        "a WebRTC viewer that stops reading TCP is sent no more than fits, and later goes on at a key frame; another viewer is not affected"
     )
     func full() throws {
         let theater = Theater()
@@ -78,7 +78,8 @@ struct ViewerStreamTests {
     }
 
     @Test(
-        "a WebRTC viewer whose TCP connection has closed is sent nothing, and ends without another address after 30 s")
+        "a WebRTC viewer whose TCP connection has closed is sent nothing, and its session ends after 30 s without another connection"
+    )
     func lost() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)

@@ -205,7 +205,7 @@ struct WHEPServerTests {
         }
     }
 
-    @Test("a flood of requests from one address gets 429")
+    @Test("a flood of WHEP requests from one address gets 429, but none of the first 60 does")
     func flood() async throws {
         // The clock stands, so that the limit does not refill.
         let (server, feed) = try await Self.start(clock: StepClock())

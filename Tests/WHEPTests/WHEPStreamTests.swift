@@ -31,7 +31,7 @@ struct WHEPStreamTests {
         await server.stop()
     }
 
-    @Test("a WHEP viewer gets picture and sound over TCP, and DELETE closes its session")
+    @Test("a WHEP viewer gets video and audio over TCP, and DELETE closes its session")
     func wholeSession() async throws {
         let (server, feed) = try await Self.start()
         let created = try await WHEPServerTests.post(server)

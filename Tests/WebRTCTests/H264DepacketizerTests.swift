@@ -13,7 +13,12 @@ struct H264DepacketizerTests {
     static let inter: [UInt8] = [0x41, 0x9A, 0x84, 0x21, 0xA0]
 
     static func stapA(_ units: [[UInt8]]) -> [UInt8] {
-        [0x78] + units.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xFF)] + $0 }
+        var packet: [UInt8] = [0x78]
+        for unit in units {
+            packet += [UInt8(unit.count >> 8), UInt8(unit.count & 0xFF)]
+            packet += unit
+        }
+        return packet
     }
 
     /// Packets of access units, each a list of payloads, without loss.

@@ -30,7 +30,8 @@ struct KeyFrameTests {
         #expect(requests.isEffective)
     }
 
-    @Test("to a sender that ignores key frame requests only one in about 30 s is sent after 4 s; answers end that")
+    @Test(
+        "a sender that ignores key frame requests gets at most ten in 4 s, and then one in about 30 s until it answers")
     func ineffective() {
         var requests = KeyFrameRequests(isPossible: true)
         let sent = Self.run(&requests, 0..<100_000)
@@ -47,7 +48,9 @@ struct KeyFrameTests {
         #expect(requests.isEffective)
     }
 
-    @Test("a sender known to ignore key frame requests gets none for 30 s; one without such feedback gets none at all")
+    @Test(
+        "a sender known to ignore key frame requests gets none for 30 s; one to which they cannot be sent gets none at all"
+    )
     func ignored() {
         var requests = KeyFrameRequests(isPossible: true, isIgnored: true)
         #expect(Self.run(&requests, 0..<29_000) == [])

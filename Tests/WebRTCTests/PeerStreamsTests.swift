@@ -71,7 +71,7 @@ struct PeerStreamsTests {
 struct StreamBacklogTests {
     private static let limits = StreamBacklog.Limits(beyond: 1_000, patience: 10)
 
-    @Test("a TCP connection takes any number of bytes until it is full, and again once it has room")
+    @Test("a TCP connection takes a write of 1 GiB until it is full, and again once it has room")
     func room() {
         var backlog = StreamBacklog(limits: Self.limits)
         let isOpen = backlog.write(1 << 30, now: 0)

@@ -54,7 +54,7 @@ struct ReceiverReportsTests {
         #expect(block.delaySinceLastSenderReport == 0x0001_8000)
     }
 
-    @Test("NTP times are converted there and back")
+    @Test("nanoseconds are converted to NTP timestamps and back")
     func ntp() {
         #expect(NTPTime.timestamp(1_500_000_000) == 0x0000_0001_8000_0000)
         #expect(NTPTime.nanoseconds(0x0000_0001_8000_0000) == 1_500_000_000)

@@ -7,7 +7,7 @@ struct SDPFragmentTests {
     private func parsed(_ text: String) throws(WHIPError) -> SDPFragment { try SDPFragment(parsing: Array(text.utf8)) }
 
     @Test(
-        "an SDP fragment's candidates are counted and its credentials read, with any line ending",
+        "an SDP fragment's candidates are counted and its credentials read, with lines that end in CRLF, LF or CR",
         arguments: ["\r\n", "\n", "\r"])
     func candidates(end: String) throws {
         let lines = [

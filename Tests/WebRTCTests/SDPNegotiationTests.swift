@@ -133,7 +133,9 @@ struct SDPNegotiationTests {
         #expect(low.contains("x-google-start-bitrate=800;x-google-max-bitrate=800\r\n"))
     }
 
-    @Test("random bytes become ICE credentials of the right form, all bits used")
+    @Test(
+        "24 random bytes become an ICE user name fragment of 8 characters and a password of 24; fewer bytes are refused"
+    )
     func credentials() {
         #expect(ICECredentials(random: [UInt8](repeating: 0, count: 23)) == nil)
         let zeros = ICECredentials(random: [UInt8](repeating: 0, count: 24))

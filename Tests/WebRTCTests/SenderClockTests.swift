@@ -50,7 +50,7 @@ private struct Publisher {
 
 @Suite("The timeline of a publisher: RFC 3550 §6.4.1, lip-sync by sender reports")
 struct SenderClockTests {
-    @Test("sender reports with any NTP times neither overflow nor move a stream by more than 10 s")
+    @Test("sender reports with extreme NTP times neither overflow nor move a stream by more than 10 s")
     func lies() {
         var publisher = Publisher()
         _ = (publisher.packet(1, at: ms(1_000)), publisher.packet(0, at: ms(1_000)))

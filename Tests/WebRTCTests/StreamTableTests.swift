@@ -37,7 +37,7 @@ struct StreamTableTests {
             Self.match(&table, type: 96, ssrc: 12, at: ms(2_004)) == .stream(1, isRetransmission: false, isNew: true))
     }
 
-    @Test("of thousands of SSRCs, the stream table keeps the first one of each stream")
+    @Test("of thousands of SSRCs, the stream table keeps one for each of three streams, for video the first")
     func many() {
         var table = StreamTable(tracks: [.audio, .video])
         _ = Self.match(&table, type: 96, ssrc: 2, at: 0)

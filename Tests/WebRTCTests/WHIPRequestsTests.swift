@@ -171,7 +171,7 @@ struct WHIPRequestsTests {
         }
     }
 
-    @Test("other methods get 405 with Allow")
+    @Test("WHIP requests with a method that their path does not support get 405 with Allow")
     func methods() throws {
         for (method, path, allowed) in [
             ("PUT", "/whip/live", "POST, GET, HEAD, OPTIONS"), ("DELETE", "/whip/live/k", "POST, GET, HEAD, OPTIONS"),

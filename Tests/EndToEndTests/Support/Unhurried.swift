@@ -3,7 +3,7 @@ import Testing
 /// Tests that start the real program and check bytes, files, exit codes and refusals, or time limits with at least half
 /// a second to spare. Three of them run at the same time, one of each part: most of their time they wait for the next
 /// segment.
-@Suite("End to end, unhurried", .waitingThreads)
+@Suite("End to end: tests with no time limits, or with at least half a second to spare", .waitingThreads)
 enum Unhurried {
     /// Recordings, sprite sheets, third-party stores, full disks, changed files; commands, codecs and commanded state.
     @Suite("Stores", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)

@@ -1,5 +1,5 @@
 import Testing
 
 /// Rooms in the test process; see ``RoomHarness``. They run one after another, since each has a dozen threads.
-@Suite("Rooms in process", .serialized, .timeLimit(.minutes(1)))
+@Suite("Rooms in the test process", .serialized, .timeLimit(.minutes(1)))
 enum InProcess {}
