@@ -50,6 +50,8 @@ public final class NoiseReducer {
     /// Power of the last step's output.
     private var former = [Float](repeating: 0, count: bins)
     private var steps = 0
+    /// Whether the window is filled: half of the first one is empty, from which nothing is learned.
+    private var isFull = false
 
     public init() {
         let size = Float(Self.size)
@@ -141,7 +143,8 @@ public final class NoiseReducer {
             self.power[bin] = value
             sum += value
         }
-        if sum > Self.silence { self.learn() }
+        if sum > Self.silence, self.isFull { self.learn() }
+        self.isFull = true
         for bin in 0..<Self.bins {
             let noise = self.lowest[bin] * Self.bias + 1e-12
             let ratio =
