@@ -188,6 +188,7 @@ struct DocumentApplication {
             slot.set(
                 offset: old.offsetMs == new.offsetMs ? nil : new.offsetMs,
                 rotation: old.rotation == new.rotation ? nil : new.rotation)
+            if old.audio != new.audio { slot.set(audio: new.audio) }
             if old.audioTracks != new.audioTracks {
                 var gains = Dictionary(old.audioTracks.map { ($0.track, 100) }) { first, _ in first }
                 for track in new.audioTracks { gains[track.track] = track.volume }
