@@ -201,7 +201,7 @@ struct DocumentApplication {
 
     // MARK: Scenes
 
-    /// The changes that the new version makes to the room's scenes.
+    /// All changes that the new version of the document makes to the room's scenes.
     private struct SceneChange {
         var put: [PipelineSpec.Scene] = []
         var removed: [String] = []
