@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics test-front asan tsan fuzz proofs package package-test sbom resolved clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search bench-plants docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics test-front asan tsan fuzz proofs package package-test sbom resolved clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,7 +77,7 @@ api-test: deps ## Test the control API: 2,000 requests per second for 30 s, and 
 	TANDEM_CONTROL_SECONDS=30 swift test $(SWIFT_FLAGS) --skip-build --filter ConsoleTests/api
 	.ci/api-test
 
-bench: deps build ## Run all benchmarks: R1 (the reference PK job) in Tandem and other programs, live rooms, hot loops (15 minutes)
+bench: deps build ## Run all benchmarks: R1 (the reference PK job) in Tandem and other programs, live rooms, hot loops (45 minutes)
 	benchmarks/run.sh full
 
 bench-quick: deps build ## Run the short benchmarks and check CI's thresholds
@@ -88,6 +88,9 @@ bench-live: deps build ## Measure live rooms: number of PK rooms without late fr
 
 bench-search: deps build ## Search x264 settings over clips: CPU time against VMAF-NEG and SSIM at equal size
 	benchmarks/run.sh search
+
+bench-plants: deps ## Test the guard with patches that make the program slower or leak (benchmarks/plants; half an hour)
+	benchmarks/plants.sh $(ARGS)
 
 docs: build ## Build the guides and the library documentation as DocC archives in .build/docs; fails on unresolved links
 	.ci/docs
@@ -138,4 +141,4 @@ resolved: ## Write Package.resolved and compare the versions of the Swift packag
 	.ci/resolved
 
 clean: ## Remove build products and the demo's files
-	rm -rf .build .build-asan .build-tsan .build-fuzz benchmarks/.build benchmarks/work tandem-demo
+	rm -rf .build .build-asan .build-tsan .build-fuzz .build-plants benchmarks/.build benchmarks/work tandem-demo

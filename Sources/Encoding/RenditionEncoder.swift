@@ -102,12 +102,12 @@ struct RenditionEncoder {
 
     /// Opens an encoder; a hardware encoder gets libx264 on standby.
     private static func open(
-        _ settings: VideoEncoderSettings, _ rung: EncodedRendition, by encoders: LadderEncoders,
-        in limits: DeadlineEncoder.Limits = .running, _ changed: @escaping (Change) -> Void
+        _ settings: VideoEncoderSettings, _ rung: EncodedRendition, after before: StandbyEncoder? = nil,
+        by encoders: LadderEncoders, in limits: DeadlineEncoder.Limits = .running, _ changed: @escaping (Change) -> Void
     ) throws(MediaError) -> any FrameEncoder {
         let place = "encode[\(rung.name)]"
         guard settings.implementation.isHardware else { return try encoders.video(settings, place) }
-        return try StandbyEncoder.open(settings, by: encoders, limits: limits, place: place) { change in
+        return try StandbyEncoder.open(settings, after: before, by: encoders, limits: limits, place: place) { change in
             let tick = change.pts &* Int64(rung.frameStep)
             changed(
                 Change(
@@ -151,7 +151,9 @@ struct RenditionEncoder {
         self.unfitRates = nil
         (self.settings.width, self.settings.height) = (format.width, format.height)
         do throws(MediaError) {
-            self.take(try Self.open(self.settings, self.rung, by: self.encoders, self.changed), isCheap: false)
+            self.take(
+                try Self.open(self.settings, self.rung, after: self.standby, by: self.encoders, self.changed),
+                isCheap: false)
         } catch {
             guard self.settings.implementation.isHardware else { throw error }
             let fallback = EncoderFallback(from: self.settings.implementation, error: error, tick: tick)

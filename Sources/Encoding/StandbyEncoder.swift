@@ -61,15 +61,19 @@ final class StandbyEncoder: FrameEncoder {
     /// Opens the hardware encoder. Opens libx264 too, to learn its parameter sets, and closes it again.
     ///
     /// - Parameters:
+    ///   - before: The rendition's encoder so far: if it has the same settings, libx264 is not opened.
     ///   - limits: Longest times of the hardware encoder's calls.
     ///   - changed: Called when libx264 takes over, before its first packet.
     /// - Throws: The error of either encoder; ``MediaError/Code/unavailable`` if no initialization segment can contain
     ///   the parameter sets of both.
     static func open(
-        _ settings: VideoEncoderSettings, by encoders: LadderEncoders, limits: DeadlineEncoder.Limits, place: String,
-        changed: @escaping (Change) -> Void
+        _ settings: VideoEncoderSettings, after before: StandbyEncoder? = nil, by encoders: LadderEncoders,
+        limits: DeadlineEncoder.Limits, place: String, changed: @escaping (Change) -> Void
     ) throws(MediaError) -> StandbyEncoder {
-        let softwareSets = try encoders.video(settings.software, place).parameterSets
+        let softwareSets =
+            if let before, before.settings == settings { before.softwareSets } else {
+                try encoders.video(settings.software, place).parameterSets
+            }
         let encoder = try DeadlineEncoder.open(settings, by: encoders, limits: limits, place: place)
         guard let hardware = AVCConfiguration(extradata: encoder.parameterSets),
             let software = AVCConfiguration(extradata: softwareSets),

@@ -87,7 +87,7 @@ extension EventDeclaration {
             "output.live", "An RTMP output is connected and sends media.", [JSONField("level", .words(["normal"]))]),
         EventDeclaration(
             "output.stopped",
-            "An output has ended. The event of an RTMP output has url and rendition, that of a recording has path.",
+            "An RTMP output has ended (then the event has url and rendition), or an operator has stopped a recording (then it has path).",
             [
                 Self.outputID, Self.url.optional, Self.rendition.optional,
                 JSONField("path", .string, "The directory of the recording.").optional, Self.reason("removed"),
@@ -120,7 +120,7 @@ extension EventDeclaration {
         EventDeclaration("output.finished", "An origin or bucket has received all files.", [Self.outputID]),
         EventDeclaration(
             "output.unfinished",
-            "An origin or bucket has not received all files in time; a later worker can send them.",
+            "An origin or bucket has not received all files in time. The next worker sends them, unless `reason` says that this could not be recorded.",
             [Self.outputID, Self.reason("the store did not receive everything in time")]),
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),

@@ -40,12 +40,12 @@ extension EventDeclaration {
         EventDeclaration(
             "room.resumed", "This worker continues with the commands given to the previous worker.",
             [
-                JSONField("restored", .list(.string), "What was restored.", example: ["sources.1001.volume"]),
+                JSONField("restored", .list(.string), "What was restored.", example: ["sources[1001].volume"]),
                 JSONField(
                     "notRestored",
                     .list(
                         .object([
-                            JSONField("member", .string, example: "scenes.pk"),
+                            JSONField("member", .string, example: "scenes[pk]"),
                             JSONField("reason", .string, example: "the scene shows a source that the room has not"),
                         ])), "What was not restored, and why."),
                 JSONField(
@@ -60,7 +60,7 @@ extension EventDeclaration {
             ]),
         Self.end(
             "room.ending",
-            "The room is ending, or this worker has failed. Only if the room ends do viewers get the end of the playlists."
+            "The room is ending, or this worker has failed. The playlists are closed with `EXT-X-ENDLIST` only if the room ends."
         ),
         Self.end("room.draining", "This worker stops, and the playlists stay open for a successor."),
         EventDeclaration("room.superseded", "A newer worker serves the room; this one stops."),

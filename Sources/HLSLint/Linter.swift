@@ -225,7 +225,7 @@ package struct Linter: Sendable {
         self.checkStatic(list, index)
         self.checkVersion(list, isDelta: isDelta, index)
         if let old = history.list { self.checkUpdate(from: old, to: list, index) }
-        self.checkTiming(from: history.list, to: list, index, request)
+        self.checkTiming(from: history.list, to: list, index, request, reply)
         self.checkIFrameList(list, index)
         self.checkDateRanges(list, index)
         self.checkHold(list, index, request, reply)

@@ -124,7 +124,7 @@ extension Rule {
         case .mapMissing: Entry("§3.1.2", "print EXT-X-MAP before fragmented MP4 segments")
         case .mapUnreadable: Entry("§3.1.2", "write ftyp and moov with a track for each fragment's track")
         case .mapNotEmpty: Entry("§3.1.2", "leave durations and sample tables of the initialization segment empty")
-        case .mapBrand: Entry("§3.1.2", "declare the brand iso6 or a later one")
+        case .mapBrand: Entry("§3.1.2", "declare iso6 or a later brand in ftyp")
         case .segmentUnreadable:
             Entry("§3.1", "write whole moof and mdat boxes, or whole transport packets after a PAT and a PMT")
         case .addressing: Entry("§3.1.2", "address samples relative to the fragment (default-base-is-moof)")

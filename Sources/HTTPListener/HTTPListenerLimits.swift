@@ -8,8 +8,8 @@ package struct HTTPListenerLimits: Sendable {
     /// an idle connection of the address can be closed in their favor. `nil`: no separate limit.
     package var connectionsPerAddress: Int?
     /// Number of open connections above which idle ones (without a request) are closed in favor of new ones, the longest
-    /// idle first, as well as those that do not read their reply. `nil`: they stay open. An HTTP/2 connection counts as
-    /// idle from its beginning, even if it has requests.
+    /// idle first, as well as those that do not read their reply. `nil`: they stay open. An HTTP/2 connection is idle if
+    /// none of its streams has a request.
     package var crowd: Int?
     /// Maximum size of a request body in bytes.
     package var bodyBytes: Int

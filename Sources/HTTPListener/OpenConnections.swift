@@ -7,8 +7,11 @@ package final class OpenConnections: Sendable {
     private struct Entry {
         let channel: any Channel
         let address: String?
-        /// Time since which the connection has been idle; `nil` while it has a request.
-        var idleSince: NIODeadline?
+        /// Number of requests without a complete reply: at most one of an HTTP/1.1 connection, one of each HTTP/2
+        /// stream.
+        var requests = 0
+        /// Time since which the connection has had no request, or at which it was opened; for ``requests`` of 0.
+        var idleSince: NIODeadline
         /// True after the connection was asked to close.
         var isLeaving = false
     }
@@ -73,7 +76,8 @@ package final class OpenConnections: Sendable {
     ) -> (any Channel)? {
         var idlest: (key: ObjectIdentifier, since: NIODeadline)?
         for (key, entry) in state.channels where !entry.isLeaving && (address == nil || entry.address == address) {
-            guard let since = entry.idleSince, since <= limit, since < idlest?.since ?? .distantFuture else { continue }
+            let since = entry.idleSince
+            guard entry.requests == 0, since <= limit, since < idlest?.since ?? .distantFuture else { continue }
             idlest = (key, since)
         }
         guard let idlest else { return nil }
@@ -81,15 +85,18 @@ package final class OpenConnections: Sendable {
         return state.channels[idlest.key]?.channel
     }
 
-    /// Records that the connection has a request.
+    /// Records that the connection has one more request.
     func busy(_ channel: any Channel) {
-        self.state.withLock { $0.channels[ObjectIdentifier(channel)]?.idleSince = nil }
+        self.state.withLock { $0.channels[ObjectIdentifier(channel)]?.requests += 1 }
     }
 
-    /// Records that the connection's request has been answered.
+    /// Records that a request of the connection has its reply, or that its HTTP/2 stream has ended.
     func idle(_ channel: any Channel) {
         let now = NIODeadline.now()
-        self.state.withLock { $0.channels[ObjectIdentifier(channel)]?.idleSince = now }
+        self.state.withLock {
+            $0.channels[ObjectIdentifier(channel)]?.requests -= 1
+            $0.channels[ObjectIdentifier(channel)]?.idleSince = now
+        }
     }
 
     func closed(_ channel: any Channel, from address: String?, unsent: Int) {

@@ -59,6 +59,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Number of replies that are written but not yet accepted by the kernel.
     private var unflushed = 0
     private var isStream = false
+    /// Whether the listener counts a request of this connection or stream.
+    private var hasRequest = false
     /// Time at which the connection or stream is closed if nothing happens; `nil`: no deadline.
     private var deadline: NIODeadline?
     /// Timer that checks the deadline, possibly earlier than needed: most deadlines are moved later, which then costs
@@ -78,10 +80,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.setDeadline(self.service.limits.idle, context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.ended() }
+    func handlerRemoved(context: ChannelHandlerContext) { self.ended(context) }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.ended()
+        self.ended(context)
         context.fireChannelInactive()
     }
 
@@ -148,7 +150,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private func ended() {
+    private func ended(_ context: ChannelHandlerContext) {
+        self.note(hasRequest: false, context)
         self.deadline = nil
         self.timer?.task.cancel()
         self.timer = nil
@@ -164,7 +167,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func close(_ context: ChannelHandlerContext) {
-        self.ended()
+        self.ended(context)
         context.close(promise: nil)
     }
 
@@ -270,9 +273,16 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return handler?.client ?? own
     }
 
+    private func note(hasRequest: Bool, _ context: ChannelHandlerContext) {
+        guard hasRequest != self.hasRequest else { return }
+        self.hasRequest = hasRequest
+        let connection = self.isStream ? context.channel.parent : context.channel
+        if let connection { self.service.note(connection, hasRequest: hasRequest) }
+    }
+
     private func answer(_ head: HTTPRequest, _ body: RequestBody, _ context: ChannelHandlerContext) {
         self.deadline = nil
-        self.service.note(context.channel, hasRequest: true)
+        self.note(hasRequest: true, context)
         let client = ClientPresence(eventLoop: context.eventLoop, remoteAddress: self.clientAddress(context))
         self.state = .waiting(client)
         self.number &+= 1
@@ -441,7 +451,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func finish(_ context: ChannelHandlerContext, _ code: UInt16 = WebSocketSession.Code.normal) {
         self.giveFilePieceBack()
         self.state = .idle
-        self.service.note(context.channel, hasRequest: false)
+        self.note(hasRequest: false, context)
         if self.isStream {
             self.deadline = nil
         } else {
@@ -498,7 +508,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .sending(let body) = self.state else { return }
         body.stream?.cancel()
         self.state = .idle
-        self.service.note(context.channel, hasRequest: false)
+        self.note(hasRequest: false, context)
         self.setDeadline(WebSocketHandler.patience, context)
     }
 

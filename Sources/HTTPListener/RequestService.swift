@@ -26,11 +26,11 @@ final class RequestService: Sendable {
         self.respond = respond
     }
 
-    /// Records whether a connection has a request. If there are too many connections, those without a request are
-    /// closed first.
-    func note(_ channel: any Channel, hasRequest: Bool) {
+    /// Records that a connection has one more request, or one less. If there are too many connections, those without a
+    /// request are closed first.
+    func note(_ connection: any Channel, hasRequest: Bool) {
         guard self.limits.crowd != nil else { return }
-        if hasRequest { self.connections.busy(channel) } else { self.connections.idle(channel) }
+        if hasRequest { self.connections.busy(connection) } else { self.connections.idle(connection) }
     }
 
     /// Reserves memory for one piece of a file; returns false if all pieces together would exceed the limit of unsent

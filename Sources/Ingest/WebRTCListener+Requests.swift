@@ -204,9 +204,9 @@ extension WebRTCListener {
             self.reply(publisher, error)
             self.end(publisher, refused: error.detail, .unsupportedCodec)
         } catch {
-            let reason = (error as? MediaError)?.what ?? "\(error)"
-            self.reply(publisher, .unacceptable(reason, fix: "offer a certificate fingerprint with sha-256"))
-            self.end(publisher, refused: reason, .requestFailed)
+            let refusal = (error as? MediaError).map(WHIPError.noSession) ?? .overloaded("\(error)", retryAfter: 5)
+            self.reply(publisher, refusal)
+            self.end(publisher, refused: refusal.detail, .requestFailed)
         }
         return false
     }

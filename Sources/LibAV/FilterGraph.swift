@@ -38,9 +38,11 @@ package final class FilterGraph {
     /// - Parameters:
     ///   - text: The graph in libavfilter's syntax. It must contain every input and output label.
     ///   - fps: Ticks per second; the pts of frames is the tick number.
+    ///   - fix: What the user should do if libavfilter rejects the text.
     /// - Throws: ``MediaError/Code/rejected`` with libavfilter's reason, ``MediaError/Code/outOfMemory``.
     package static func open(
-        _ text: String, inputs: [Input], outputs: [String], fps: Int, place: String
+        _ text: String, inputs: [Input], outputs: [String], fps: Int, place: String,
+        fix: String = "report this error with the log"
     ) throws(MediaError) -> FilterGraph {
         let pool = try PicturePool(place: place)
         guard let raw = unsafe avfilter_graph_alloc() else {
@@ -50,7 +52,7 @@ package final class FilterGraph {
         let graph = unsafe FilterGraph(owning: raw, pool: pool, inputs: inputs, fps: fps, place: place)
         // More threads take longer to set up and cost more CPU time for the same frames.
         unsafe raw.pointee.nb_threads = 1
-        try graph.build(text, outputs: outputs, fps: fps)
+        try graph.build(text, outputs: outputs, fps: fps, fix: fix)
         return graph
     }
 
@@ -72,7 +74,7 @@ package final class FilterGraph {
         unsafe avfilter_graph_free(&graph)
     }
 
-    private func build(_ text: String, outputs: [String], fps: Int) throws(MediaError) {
+    private func build(_ text: String, outputs: [String], fps: Int, fix: String) throws(MediaError) {
         // In libavfilter's terms, "outputs" are the open ends that feed the text: our sources.
         var feeds: UnsafeMutablePointer<AVFilterInOut>?
         var ends: UnsafeMutablePointer<AVFilterInOut>?
@@ -98,8 +100,7 @@ package final class FilterGraph {
         if status >= 0 { status = unsafe avfilter_graph_config(self.graph, nil) }
         guard status >= 0 else {
             throw .libav(
-                .rejected, "libavfilter rejected the graph \"\(text)\"", status, at: self.place,
-                fix: "check the scene's rectangles; nothing on air has changed")
+                .rejected, "libavfilter rejected the graph \"\(text)\"", status, at: self.place, fix: fix)
         }
     }
 

@@ -12,8 +12,13 @@ import MediaTypes
 /// A segment that cannot be written is *held*: the write is retried when the next segment is ready, and if it fails
 /// again the segment is listed as a gap in the playlists of the tracks that lack it.
 struct PublicationWriter: Sendable {
-    /// Result of an attempt to publish. `superseded`: a newer worker has claimed the room. `unwritten`: the end of the
-    /// playlists, the last segments of playlists that stay open, or the state file could not be written.
+    /// Result of an attempt to publish.
+    ///
+    /// - `done`: The caller has nothing to repeat. If a segment or a playlist could not be written, an event reported
+    ///   that, and the write is retried with the next segment.
+    /// - `superseded`: A newer worker has claimed the room.
+    /// - `unwritten`: The state file could not be written or, at the end of the run, the playlists, or the last segment
+    ///   of playlists that stay open.
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     /// The segments of one interval that are not listed yet, and which of them must still be written.
@@ -74,7 +79,8 @@ struct PublicationWriter: Sendable {
     private var undeleted: [String] = []
     /// The output directory, kept open to detect if it is replaced; `nil` if the store cannot detect that.
     var place: (any HeldDirectory)?
-    /// Time on ``clock`` at which this worker last checked that it owns the room.
+    /// Time on ``clock``, in nanoseconds, at which this worker last read the state file to check whether it still owns
+    /// the room.
     private var assuredAt: Int64 = 0
 
     init(

@@ -41,16 +41,16 @@ extension SegmentArchive {
         guard settings.hasWholeWindowPlaylists || state.archive != nil || !unknown.isEmpty else { return nil }
         let first = state.tracks.compactMap(\.entries.first?.mediaSequence).min() ?? state.nextMediaSequence
         var archive = SegmentArchive(
-            tracks: tracks, grid: settings.grid, windowSeconds: max(0, min(settings.windowSeconds, 7 * 86_400)),
+            tracks: tracks, grid: state.grid, windowSeconds: max(0, min(settings.windowSeconds, 7 * 86_400)),
             slackSeconds: max(0, min(settings.deleteGraceSeconds, 86_400)) + HLSOutputSettings.archivePace,
             head: min(state.archive?.head ?? first, first), kept: min(state.archive?.kept ?? first, first),
             longest: state.archive?.longest ?? 0)
         archive.journal = state.archive?.journal
-        archive.keep(unknown, state, settings)
+        archive.keep(unknown, state)
         for old in state.tracks where tracks.contains(where: { $0.name == old.name }) {
             for segment in old.retiredSegments { archive.keep(segment) }
         }
-        let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
+        let end = TimeMath.rescale(state.nextFrame, from: Int64(state.grid.fps), to: TimeMath.nanoseconds)
         for segment in leftBehind {
             // Their playlists of the whole window were longer than the live ones.
             archive.keep(
@@ -77,8 +77,8 @@ extension SegmentArchive {
     }
 
     /// Keeps the files of forgotten rows until their deletion times, except those that the live playlists list.
-    private mutating func keep(_ forgotten: [ArchiveRow], _ state: StateFile, _ settings: HLSOutputSettings) {
-        let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
+    private mutating func keep(_ forgotten: [ArchiveRow], _ state: StateFile) {
+        let end = TimeMath.rescale(state.nextFrame, from: Int64(state.grid.fps), to: TimeMath.nanoseconds)
         for row in forgotten {
             switch row {
             case .retired(let segment): self.keep(segment)

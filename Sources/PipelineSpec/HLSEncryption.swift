@@ -24,7 +24,9 @@ package struct HLSEncryption: Sendable, Hashable {
     static let rule = ObjectRule(
         "encryption of segments and parts, each as a whole", HLSEncryption(),
         [
-            Field("method", \.method, .choice, "AES-128: CBC mode with one IV for each key and rendition"),
+            Field(
+                "method", \.method, .choice,
+                "AES-128: CBC mode. Each key of a rendition has one IV for fMP4 and another for MPEG-TS"),
             Field(
                 "rotateEverySegments", \.rotateEverySegments, .integer(1...10_000),
                 "number of segments that share one key"),

@@ -151,7 +151,7 @@ extension Pipeline.Control {
                 "directory whose files API requests may name as images; default only images that this file names"),
             Field(
                 optional: "mediaDirectory", \.mediaDirectory, .path,
-                "directory whose files API requests may name as file sources and overlays; default only files that this file names as such"
+                "directory whose files API requests may name as file sources, overlays and noise models; default only files that this file names as such"
             ),
             Field(
                 optional: "stateDirectory", \.stateDirectory, .path,

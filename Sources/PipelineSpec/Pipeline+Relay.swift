@@ -71,12 +71,12 @@ extension SourceDraft {
         "oneOf", .array(urlWords.map { .object([JSONMember("required", .array([.string($0)]))]) }))
 
     /// Checks that exactly one of `url` and `urlEnv` is given.
-    static func checkURL(_ path: String, _ log: inout SpecLog) {
+    ///
+    /// - Parameter form: The form of the URL, for the `fix` of the mistake that both are missing.
+    static func checkURL(_ path: String, _ log: inout SpecLog, form: String = "rtmp://host[:port]/app/key") {
         let written = self.urlWords.filter { log.isWritten("\(path).\($0)") }
         if written.isEmpty {
-            log.mistake(
-                "\(path).url", "is missing",
-                fix: "add \"url\" or \"urlEnv\": rtmp://host[:port]/app/key, or srt://host:port for srt-pull")
+            log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": \(form)")
         } else if written.count == 2 {
             log.mistake("\(path).urlEnv", "cannot be combined with url", fix: "remove one of them")
         }

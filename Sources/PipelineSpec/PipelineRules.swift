@@ -58,6 +58,11 @@ struct PipelineRules {
             {
                 log.mistake("\(path).path", problem.what, fix: problem.fix)
             }
+            if source.audio.noiseSuppression == .model, log.isSound("\(path).audio.noiseModel"),
+                let model = source.audio.noiseModel, let problem = self.checks.noiseModel(model)
+            {
+                log.mistake("\(path).audio.noiseModel", problem.what, fix: problem.fix)
+            }
         }
         let most = self.pipeline.limits.maxSources
         if log.isSound("sources", "limits.maxSources"), self.pipeline.sources.count > most {

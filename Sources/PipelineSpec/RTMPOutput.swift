@@ -159,7 +159,7 @@ extension PipelineRules {
     }
 
     private func checkWhere(_ output: RTMPOutput, _ path: String, _ log: inout SpecLog) {
-        SourceDraft.checkURL(path, &log)
+        SourceDraft.checkURL(path, &log, form: "rtmp://host[:port]/app/key or rtmps://…")
         let keys = ["key", "keyEnv", "keyFile"].filter { log.isWritten("\(path).\($0)") }
         for key in keys.dropFirst() {
             log.mistake("\(path).\(key)", "cannot be combined with \(keys[0])", fix: "remove one of them")

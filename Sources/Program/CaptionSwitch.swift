@@ -171,9 +171,10 @@ struct CaptionChannels: Sendable {
     /// - Parameter sequence: Its sequence number, 0 to 3.
     static func resetPacket(sequence: UInt8) -> [CaptionPair] {
         // A service block for each service: its number and size of one byte, and Reset. Two bytes for each unit of the size.
-        let blocks = (UInt8(1)...6).flatMap { [$0 << 5 | 1, 0x8F] }
+        let blocks = (UInt8(1)...6).flatMap { service -> [UInt8] in [service << 5 | 1, 0x8F] }
         // A block of service 0 fills the packet up to an even number of bytes.
-        let bytes = [sequence << 6 | UInt8(blocks.count / 2 + 1)] + blocks + [0]
+        let header = sequence << 6 | UInt8(blocks.count / 2 + 1)
+        let bytes: [UInt8] = [header] + blocks + [0]
         return stride(from: 0, to: bytes.count, by: 2).map {
             CaptionPair($0 == 0 ? .start : .continuation, bytes[$0], bytes[$0 + 1])
         }

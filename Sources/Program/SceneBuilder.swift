@@ -46,6 +46,8 @@ package final class SceneBuilder: Sendable {
     /// Maximum number of cached images, likewise: an image of the canvas's size, with transparency, takes 2.3 MB at
     /// 720p.
     private static let imageLimit = 32
+    /// What to do if libavfilter rejects the filters of a scene.
+    private static let graphFix = "check the scene's rectangles; nothing on air has changed"
 
     package init(canvas: Canvas, fonts: SceneFonts, faces: [SourceID: Face], board: OverlayCache) {
         self.canvas = canvas
@@ -137,7 +139,8 @@ package final class SceneBuilder: Sendable {
         var graph: FilterGraph?
         if !layers.isEmpty, !text.isPicture {
             graph = try FilterGraph.open(
-                text.text, inputs: text.inputs, outputs: [SceneGraph.output], fps: self.canvas.fps, place: "compose")
+                text.text, inputs: text.inputs, outputs: [SceneGraph.output], fps: self.canvas.fps, place: "compose",
+                fix: Self.graphFix)
         }
         let composition = Composition(
             parts, text: text, graph: graph, canvas: .canvas(width: canvas.width, height: canvas.height))
@@ -332,7 +335,8 @@ package final class SceneBuilder: Sendable {
     private func once(
         _ text: String, _ inputs: [FilterGraph.Input], _ feeds: [Picture], output: String, as format: PictureFormat
     ) throws(MediaError) -> Picture {
-        let graph = try FilterGraph.open(text, inputs: inputs, outputs: [output], fps: self.canvas.fps, place: "scene")
+        let graph = try FilterGraph.open(
+            text, inputs: inputs, outputs: [output], fps: self.canvas.fps, place: "scene", fix: Self.graphFix)
         guard let picture = try graph.run(feeds, pts: 0).first else {
             throw MediaError(
                 .internal, "the filter graph returned no frame", at: "scene", fix: "report this error with the log")

@@ -86,7 +86,7 @@ package struct SceneSelector: Sendable {
         package var scene: Scene
         /// Sources of the scene whose panes are hidden.
         package var without: Set<SourceID> = []
-        /// Why the scene is put on air, for events.
+        /// Why the scene is put on air, for events. No event reports the `start` of the room's first scene.
         package var reason: String
 
         func isSamePicture(as other: Show) -> Bool {

@@ -85,7 +85,7 @@ extension WHEPListener {
                 negotiated, credentials: credentials, identity: self.identity, sources: sources,
                 random: (UInt64.random(in: 0...(.max)), UInt64.random(in: 0...(.max))), now: self.clock.now())
         } catch {
-            throw .unacceptable(error.what, fix: "offer a certificate fingerprint with sha-256")
+            throw .noSession(error)
         }
         self.nextNumber += 1
         let viewer = Viewer(

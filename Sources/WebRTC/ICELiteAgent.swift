@@ -24,8 +24,9 @@ package struct ICELiteAgent: Sendable {
     /// The result of a received datagram.
     package enum Outcome: Sendable, Hashable {
         case ignored(Refusal)
-        /// Send these bytes, a success or an error, to the address that the check came from. `isMoved`: the selected address
-        /// has changed.
+        /// Send this error to the address that the check came from. The check changes nothing.
+        case error([UInt8])
+        /// Send this success to the address that the check came from. `isMoved`: the selected address has changed.
         case answer([UInt8], isMoved: Bool)
     }
 
@@ -144,7 +145,7 @@ package struct ICELiteAgent: Sendable {
         guard self.remember(Transaction(message.transactionID, address)) else { return .ignored(.replayed) }
         let (answer, isSuccess) = Self.answer(message, to: address, password: password, hmac: hmac)
         guard answer.count <= message.bytes.count else { return .ignored(.tooShort) }
-        guard isSuccess else { return .answer(answer, isMoved: false) }
+        guard isSuccess else { return .error(answer) }
         return .answer(
             answer, isMoved: self.accept(message, from: address, now: now, isRestart: ufrag == self.next?.ufrag))
     }

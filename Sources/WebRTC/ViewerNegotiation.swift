@@ -76,11 +76,16 @@ package enum ViewerNegotiation {
     private static func refusal(of media: MediaOffer.Media) -> WHIPError {
         let offered = media.names.filter { $0.lowercased() != "rtx" }.prefix(12).map { $0.visible(24) }
         let list = offered.isEmpty ? "no codec" : offered.joined(separator: ", ")
-        let isOnlyMode = media.codecs.contains { $0.codec == .h264 }
+        if media.names.contains(where: { $0.lowercased() == "h264" }) {
+            let isOnlyMode = media.codecs.contains { $0.codec == .h264 }
+            return .noCommonCodec(
+                isOnlyMode
+                    ? "the offer has H264 without packetization-mode=1"
+                    : "the offer has H264 without a profile and packetization mode that this output supports",
+                fix: "offer the Baseline, Main or High profile with packetization-mode=1, or play the HLS output")
+        }
         return .noCommonCodec(
-            isOnlyMode
-                ? "the offer has H264 without packetization-mode=1"
-                : "the offer has video as \(list); this output sends H264",
+            "the offer has video as \(list); this output sends H264",
             fix: "play with a client that receives H264, or play the HLS output")
     }
 

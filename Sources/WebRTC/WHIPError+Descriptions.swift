@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// Errors in offers and fragments.
 extension WHIPError {
     /// The text is not a session description.
@@ -23,5 +25,13 @@ extension WHIPError {
     /// A section of the offer has no codec that is accepted, or no section of a viewer's offer can be sent.
     package static func noCommonCodec(_ detail: String, fix: String) -> WHIPError {
         WHIPError(422, "noCommonCodec", title: "No codec in common", detail: detail, fix: fix)
+    }
+    /// The session of an offer could not be created.
+    ///
+    /// - Parameter error: What ``PeerTransport`` has thrown. ``MediaError/Code/rejected``: the offer has no fingerprint that can
+    ///   be used. Other codes are no fault of the offer, for example a lack of memory.
+    package static func noSession(_ error: MediaError) -> WHIPError {
+        guard error.code == .rejected else { return .overloaded(error.what, retryAfter: 5) }
+        return .unacceptable(error.what, fix: "offer a certificate fingerprint with sha-256")
     }
 }

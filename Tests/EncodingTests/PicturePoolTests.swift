@@ -30,6 +30,25 @@ struct PicturePoolTests {
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
     }
 
+    @Test("a filter graph that libavfilter rejects has the advice that its caller gives; otherwise to report the error")
+    func rejected() {
+        func fix(_ open: () throws(MediaError) -> FilterGraph) -> String? {
+            do throws(MediaError) {
+                _ = try open()
+                return nil
+            } catch { return error.fix }
+        }
+        let input = FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))
+        let plain = fix { () throws(MediaError) in
+            try FilterGraph.open("[in]nonsense[out]", inputs: [input], outputs: ["out"], fps: 30, place: "test")
+        }
+        let own = fix { () throws(MediaError) in
+            try FilterGraph.open(
+                "[in]nonsense[out]", inputs: [input], outputs: ["out"], fps: 30, place: "test", fix: "check the scene")
+        }
+        #expect(plain == "report this error with the log" && own == "check the scene")
+    }
+
     @Test("a filter graph reports once that it holds frames that were not used since the last check")
     func oversized() throws {
         let graph = try FilterGraph.open(

@@ -4,6 +4,7 @@ import HLS
 import LibAV
 import MediaTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("libx264 on standby for a hardware encoder")
@@ -245,6 +246,33 @@ struct StandbyEncoderTests {
         let fallback = try #require(outcome.fallback)
         #expect(fallback.from == .nvenc && fallback.tick == nil && fallback.error.code == .unavailable)
         #expect(outcome.initialization == outcome.parameters && outcome.takesSameRates)
+    }
+
+    @Test("a rendition with a hardware encoder sleeps and wakes: libx264 was opened only once, for its parameter sets")
+    func wakes() async throws {
+        let opened = Mutex(0)
+        var settings = EncodingStage.Settings(
+            width: 320, height: 180, fps: 30, gopFrames: 16, sampleRate: 48_000, audioBitrates: [64_000],
+            isOffline: false)
+        settings.sleepTicks = 32
+        settings.encoders = Self.encoders(.none, StallFlag())
+        let video = settings.encoders.video
+        settings.encoders.video = { settings, place throws(MediaError) in
+            if !settings.implementation.isHardware { opened.withLock { $0 += 1 } }
+            return try video(settings, place)
+        }
+        let ladder = try EncodingStage.open(
+            rungs: [Self.rung(320)], settings: settings,
+            output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { Issue.record($0) }))
+        let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
+        ladder.control.setAsleep([0])
+        for tick in Int64(0)..<40 { #expect(ladder.put(picture, tick: tick)) }
+        try await waitUntil("the rendition sleeps", { ladder.control.sleepingTracks }) { $0 == [0] }
+        ladder.control.setAsleep([])
+        for tick in Int64(40)..<80 { #expect(ladder.put(picture, tick: tick)) }
+        try await waitUntil("the rendition is encoded again", { ladder.control.sleepingTracks }) { $0 == [] }
+        ladder.finish()
+        #expect(opened.withLock { $0 } == 1)
     }
 
     @Test("slate for a rendition with a hardware encoder is encoded by libx264 and fits the initialization segment")

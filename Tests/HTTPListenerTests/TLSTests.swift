@@ -181,6 +181,32 @@ struct TLSTests {
         }
     }
 
+    @Test("when the listener is crowded, an HTTP/2 connection is closed only if none of its streams has a request")
+    func crowd() async throws {
+        let limits = HTTPListenerLimits(connections: 3, bodyBytes: 0, crowd: 2)
+        try await Self.withListener(limits) { listener, _, _ in
+            let probe = try HTTP2Probe(listener.boundAddress)
+            let busy = try await probe.connect()
+            try await busy.get("/never", stream: 1)
+            try await busy.get("/first", stream: 3)
+            try await busy.wait { $0.replies[3]?.isComplete == true }
+            let idle = try await probe.connect()
+            #expect(try await probe.get("/others").text == "/others")
+            #expect(try await idle.wait { $0.isClosed }.isClosed)
+            try await busy.send([HTTP2Probe.Frame(.reset, stream: 1, HTTP2Probe.big(8))])
+            try await busy.get("/last", stream: 5)
+            #expect(try await busy.wait { $0.replies[5]?.isComplete == true }.replies[5]?.text == "/last")
+            // All requests of the first connection have ended, and the next one is younger.
+            try await waitUntil("1 connection is open", { listener.connectionCount }) { $0 == 1 }
+            let young = try await probe.connect()
+            #expect(try await probe.get("/others").text == "/others")
+            #expect(try await busy.wait { $0.isClosed }.isClosed)
+            await busy.close()
+            await idle.close()
+            await young.close()
+        }
+    }
+
     @Test("TLS connections over the limit of one address are closed at once")
     func perAddress() async throws {
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: 0, connectionsPerAddress: 2)

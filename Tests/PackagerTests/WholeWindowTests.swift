@@ -122,6 +122,26 @@ struct WholeWindowTests {
         return "[\(fields.joined(separator: ","))\(tail)"
     }
 
+    @Test(
+        "an ended room is listed with the times of its segments, also if the pipeline file has another frame rate since"
+    )
+    func ended() throws {
+        let (store, settings) = (MemoryStore(), try Self.settings(900))
+        let output = try Output(store, settings: settings)
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<40)
+        output.packager.finish(endlist: true)
+        #expect(output.packager.step() == .ended)
+        var other = settings
+        other.grid = try OutputGrid(fps: 25)
+        let times = try [settings, other].map { settings in
+            let listing = try EndedOutput.open(settings, store: store)?
+                .listing(["720p": .video, "360p": .video, "audio": .audio])
+            return listing?.tracks.map { $0.segments.map { "\($0.start) \($0.duration) \($0.programDate)" } }
+        }
+        #expect(times[0]?.map(\.count) == [40, 40, 40] && times[1] == times[0])
+    }
+
     @Test("live playlists list the last minute of media; the `-dvr` playlists list all segments of the window")
     func lists() throws {
         let store = MemoryStore()

@@ -62,6 +62,7 @@ enum Documents {
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
               "onLost": { "holdMs": 1000, "stalledHoldMs": 3000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
+              "audio": { "noiseSuppression": "model", "noiseModel": "voice.rnnn", "autoGain": "speech" },
               "decode": { "codecs": ["h264", "g711u"], "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key", "record": { "directory": "sources", "partSeconds": 4, "video": false,

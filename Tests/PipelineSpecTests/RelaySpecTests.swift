@@ -85,6 +85,17 @@ struct RelaySpecTests {
     }
 
     @Test(
+        "the advice for a missing URL names the form of the source's type",
+        arguments: [
+            (#""type": "rtmp-pull""#, "rtmp://host[:port]/app/key"), (#""type": "srt-pull""#, "srt://host:port"),
+            (#""streamKey": "k", "relays": [{ "relayId": "a" }]"#, "rtmp://host[:port]/app/key"),
+        ])
+    func missingURL(members: String, form: String) {
+        let report = Pipeline.parse(Self.document("{ \"uid\": \"2002\", \(members) }"))
+        #expect(report.mistakes.first?.fix == "add \"url\" or \"urlEnv\": \(form)")
+    }
+
+    @Test(
         "a host pattern matches one host at the default port; `*.` matches only subdomains, `:*` any port",
         arguments: [
             ("cdn.example", "cdn.example", 1935, true), ("cdn.example", "CDN.example", 1935, true),

@@ -46,11 +46,11 @@ struct PeerTransportTests {
 
         /// Sends a check.
         @discardableResult
-        func check(from address: ICEAddress = Pair.here) -> PeerTransport.CheckResult? {
+        func check(from address: ICEAddress = Pair.here, isControlled: Bool = false) -> PeerTransport.CheckResult? {
             self.checks += 1
             var writer = STUNWriter(.request, transactionID: [UInt8](repeating: self.checks, count: 12))
             writer.add(0x0006, Array("\(self.own.ufrag):\(self.theirs.ufrag)".utf8))
-            writer.add(0x802A, [0, 0, 0, 0, 0, 0, 0, 1])
+            writer.add(isControlled ? 0x8029 : 0x802A, [0, 0, 0, 0, 0, 0, 0, 1])
             writer.add(0x0025, [])
             writer.add(0x0024, [0x6E, 0, 1, 0xFF])
             let bytes = writer.finished(password: Array(self.own.password.utf8)) { HMACSHA1.digest(key: $0, $1) }
@@ -117,6 +117,24 @@ struct PeerTransportTests {
         #expect(!pair.transport.isUsing(Pair.there, now: pair.now, silence: ms(100)))
     }
 
+    @Test(
+        "an offer without a fingerprint that can be used gets 422; if there is no memory for its session, it gets 503")
+    func noSession() throws {
+        let error = try #require(throws: MediaError.self) {
+            _ = try PeerTransport(
+                NegotiatedSession(
+                    tracks: [.audio], remoteUfrag: "peer", remotePassword: "passwordofthewebrtctestpeer",
+                    fingerprints: [SDPFingerprint(algorithm: "sha-1", bytes: [UInt8](repeating: 1, count: 20))],
+                    peerIsDTLSServer: false),
+                credentials: ICECredentials(ufrag: "ours", password: "thepasswordofthissideofit"),
+                identity: Pair.identity.get(), probes: true, now: 0)
+        }
+        let refusal = WHIPError.noSession(error)
+        #expect(refusal.status == 422 && refusal.fix.contains("sha-256"))
+        let memory = WHIPError.noSession(MediaError(.internal, "there is no memory", at: "dtls", fix: "none"))
+        #expect(memory.status == 503 && memory.detail == "there is no memory" && memory.retryAfter == 5)
+    }
+
     @Test("media before the handshake, packets from other addresses, and malformed and forged packets are told apart")
     func contents() throws {
         let pair = try Pair()
@@ -126,6 +144,17 @@ struct PeerTransportTests {
         #expect(pair.send(rtp) == .early && pair.send([0x80, 200] + rtp) == .early && pair.send([1]) == .malformed)
         pair.connect()
         #expect(pair.send(rtp) == .rtp(.forged) && pair.send(rtp, from: Pair.there) == .stranger)
+    }
+
+    @Test(
+        "a STUN check in the controlled role is answered with an error and changes nothing, also from a known address")
+    func roleConflict() throws {
+        let pair = try Pair()
+        #expect(pair.check(isControlled: true) == .error && pair.changes.isEmpty)
+        pair.connect()
+        let (changes, sent) = (pair.changes.count, pair.sent[Pair.here] ?? 0)
+        #expect(pair.check(isControlled: true) == .error)
+        #expect(pair.changes.count == changes && pair.sent[Pair.here] ?? 0 > sent)
     }
 
     @Test("a peer that moves to another address is sent a STUN check there, and media only after its authentic answer")

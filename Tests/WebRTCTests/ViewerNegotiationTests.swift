@@ -89,6 +89,12 @@ struct ViewerNegotiationTests {
         let mode = Self.refusal(
             Self.offer(types: "96", lines: ["a=rtpmap:96 H264/90000", "a=fmtp:96 profile-level-id=42e01f"]))
         #expect(mode?.status == 422 && mode?.detail.contains("packetization-mode=1") == true)
+        let profile = Self.refusal(
+            Self.offer(
+                types: "96",
+                lines: ["a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1;profile-level-id=f4001f"]))
+        #expect(profile?.status == 422 && profile?.detail.contains("profile") == true)
+        #expect(profile?.fix.contains("Baseline, Main or High") == true)
         let firefox = try? Self.refusal(Self.recvonly(Offers.text("firefox")))
         #expect(firefox?.code == "noCommonCodec")
     }

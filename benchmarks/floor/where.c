@@ -1,5 +1,5 @@
 // where: a preloaded library that samples in which file's code a program spends its CPU time: a signal after every few milliseconds of
-// CPU time (ITIMER_PROF) records the program counter. For machines without hardware counters and programs that callgrind cannot run.
+// CPU time (ITIMER_PROF) records the program counter. For machines without hardware counters.
 // WHERE_PROGRAM is the program, WHERE_FILE the result file: a line for each file with its samples and its name. Samples in the C library
 // count for its caller: the first other file on the stack.
 #define _GNU_SOURCE

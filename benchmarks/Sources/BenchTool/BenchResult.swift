@@ -10,13 +10,18 @@ struct BenchResult: Codable {
     /// The commands that were run, so that the result can be reproduced.
     var commands: [String]
     var kernels: [KernelResult] = []
+    var instructions: InstructionResult?
+    var blocks: BlockResult?
     var r1: R1Result?
+    var pairs: PairResult?
     var quality: [QualityResult]?
     var allocations: AllocationResult?
     var live: LiveResult?
     var passthrough: PassthroughResult?
     var growth: [GrowthSeries]?
     var search: SearchResult?
+    /// Measurements that could not be made here, each with the reason.
+    var skipped: [String]?
 }
 
 /// The instruction counts and times of one kernel.

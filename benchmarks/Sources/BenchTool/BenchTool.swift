@@ -11,18 +11,20 @@ import FoundationEssentials
 enum BenchTool {
     static let usage = """
         usage: BenchTool begin MODE RESULT.json     creates an empty result of this machine and commit; MODE is quick or full
-               BenchTool measure PART RESULT.json   measures a part and adds it: kernels, r1, places, quality, allocations, live,
-                                                    passthrough, growth or search
+               BenchTool measure PART RESULT.json   measures a part and adds it: kernels, instructions, blocks, r1, pairs, places,
+                                                    quality, allocations, live, passthrough, growth or search
                BenchTool page RESULT.json PAGE.html writes the result as one self-contained page
                BenchTool readme README.md           updates the table in the README from the newest of results/*.json
                BenchTool readme-check README.md     exits with 1 if that table is not up to date
                BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; exits with 1 on a regression, or if
                                                     one of the parts was not measured completely
                BenchTool check-results              compares the newest result of each part in results/ with thresholds.json, and the guides
-                                                    with the newest
+                                                    with the newest; `check-results release` also exits with 1 if a result is
+                                                    more than 20 source commits old
                BenchTool selfcheck                  introduces regressions; exits with 1 if the guard misses one
-               BenchTool accept RESULT.json         writes the kernels' counts of that result as the new thresholds
-        The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_SIDES=ours,ffmpeg: only these sides; R1_MORE=1 adds the rounds
+               BenchTool accept RESULT.json         writes the counts of that result as the new thresholds: those of the kernels, and
+                                                    the instructions of R1 if they were counted at least three times
+        The working directory is benchmarks/. COUNTS=n: runs whose instructions are counted; PAIRS=n: rounds of R1 and of pairs; R1_SIDES=ours,ffmpeg: only these sides; R1_MORE=1 adds the rounds
         to those of the result; LIVE_SECONDS=n: length of each live measurement; LIVE_MINUTES=n: of the memory measurement;
         SEARCH_CLIPS=DIR, SEARCH_MOST=n, SEARCH_SECONDS=n: clips of a search, their number and length.
         """
@@ -39,7 +41,8 @@ enum BenchTool {
             case ("readme", 2): try ReadmeTable.renew(arguments[1])
             case ("readme-check", 2): try ReadmeTable.check(arguments[1])
             case ("check", 2...): try self.check(arguments[1], parts: Array(arguments.dropFirst(2)))
-            case ("check-results", 1): try self.checkResults()
+            case ("check-results", 1): try self.checkResults(isRelease: false)
+            case ("check-results", 2) where arguments[1] == "release": try self.checkResults(isRelease: true)
             case ("selfcheck", 1): try SelfCheck.run()
             case ("accept", 2): try self.accept(arguments[1])
             default:
@@ -53,7 +56,8 @@ enum BenchTool {
     }
 
     static let work = "work"
-    static let thresholdsPath = "thresholds.json"
+    /// `THRESHOLDS` names another file, as `plants.sh` does.
+    static var thresholdsPath: String { Variables["THRESHOLDS"] ?? "thresholds.json" }
 
     private static func begin(mode: String, _ path: String) throws(BenchError) {
         let commit = try ChildProcess.output(
@@ -80,7 +84,11 @@ enum BenchTool {
             Terminal.say("SKIPPED: the growth of memory is not checked: it needs LIVE_MINUTES=30")
         }
         self.sayFewRounds(result, of: path)
-        let regressions = Guard(thresholds: thresholds).regressions(in: result, parts: parts)
+        let guardian = Guard(thresholds: thresholds)
+        let skipped = (result.skipped ?? []) + [result.instructions.flatMap(guardian.incomparable)].compactMap { $0 }
+        for line in skipped { Terminal.say("SKIPPED: \(line)") }
+        if !skipped.isEmpty { Terminal.say("SKIPPED \(skipped.count) of the guard's measurements") }
+        let regressions = guardian.regressions(in: result, parts: parts)
         for regression in regressions { Terminal.say("REGRESSION: \(regression)") }
         if !regressions.isEmpty { exit(1) }
         Terminal.say("No regression.")
@@ -94,7 +102,7 @@ enum BenchTool {
     }
 
     /// Checks that the newest committed result of each part meets CI's thresholds and that the guides quote it.
-    private static func checkResults() throws(BenchError) {
+    private static func checkResults(isRelease: Bool) throws(BenchError) {
         let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
         let results = CommittedResults.all()
         var isBroken = false
@@ -113,6 +121,10 @@ enum BenchTool {
                 isBroken = true
             }
         }
+        for line in CommittedResults.tooOld(results) {
+            Terminal.say("\(isRelease ? "REGRESSION" : "NOTE"): \(line)")
+            if isRelease { isBroken = true }
+        }
         if let newest = CommittedResults.newest(results, of: "r1") {
             for mistake in try GuideFigures.mistakes(newest) {
                 Terminal.say("REGRESSION: \(mistake), which is in results/\(newest.name)")
@@ -125,16 +137,39 @@ enum BenchTool {
 
     private static func accept(_ path: String) throws(BenchError) {
         var thresholds = try Files.read(Thresholds.self, from: self.thresholdsPath)
-        var kernels: [String: Thresholds.Kernel] = [:]
-        for kernel in try Files.read(BenchResult.self, from: path).kernels {
-            guard let instructions = kernel.instructionsPerItem, let allocations = kernel.allocationsPerItem else {
-                throw BenchError("\(path) contains no counts: it was measured without valgrind")
+        let result = try Files.read(BenchResult.self, from: path)
+        var accepted: [String] = []
+        if !result.kernels.isEmpty {
+            var kernels: [String: Thresholds.Kernel] = [:]
+            for kernel in result.kernels {
+                guard let instructions = kernel.instructionsPerItem, let allocations = kernel.allocationsPerItem else {
+                    throw BenchError("\(path) contains no counts: it was measured without valgrind")
+                }
+                kernels[kernel.name] = Thresholds.Kernel(
+                    instructionsPerItem: instructions, allocationsPerItem: allocations,
+                    copiedPerByte: kernel.copiedPerByte)
             }
-            kernels[kernel.name] = Thresholds.Kernel(
-                instructionsPerItem: instructions, allocationsPerItem: allocations, copiedPerByte: kernel.copiedPerByte)
+            thresholds.kernels[Machine.architecture] = kernels
+            accepted.append("\(kernels.count) hot loops")
         }
-        thresholds.kernels[Machine.architecture] = kernels
+        if let counts = result.instructions, counts.runs.count >= 3 {
+            guard counts.spread <= InstructionResult.largestSpread else {
+                throw BenchError(
+                    "the instructions of the runs differ by \(counts.spread), more than \(InstructionResult.largestSpread): count again"
+                )
+            }
+            thresholds.instructions.removeAll { $0.versions == counts.versions }
+            thresholds.instructions.append(
+                Thresholds.Instructions(
+                    versions: counts.versions, total: counts.total, spread: counts.spread, parts: counts.parts))
+            accepted.append("the instructions of R1")
+        }
+        guard !accepted.isEmpty else {
+            throw BenchError(
+                "\(path) has no counts to accept: run `benchmarks/run.sh kernels` or `benchmarks/run.sh instructions` first"
+            )
+        }
         try Files.write(thresholds, to: self.thresholdsPath)
-        Terminal.say("Wrote benchmarks/\(self.thresholdsPath)")
+        Terminal.say("Wrote \(accepted.joined(separator: " and ")) to \(self.thresholdsPath)")
     }
 }

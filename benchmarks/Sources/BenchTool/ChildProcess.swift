@@ -67,12 +67,59 @@ enum ChildProcess {
             threads.sample()
             usleep(100_000)
         }
+        var result = self.usage(status, usage, since: start)
+        result.threads = threads.secondsByName
+        return result
+    }
+
+    private static func usage(_ status: Int32, _ usage: rusage, since start: Double) -> ChildUsage {
         let signal = status & 0x7F
         return ChildUsage(
             status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
             cpuSeconds: self.seconds(usage.ru_utime) + self.seconds(usage.ru_stime),
-            wallSeconds: self.now() - start, peakMemoryMiB: Double(usage.ru_maxrss) / 1024,
-            threads: threads.secondsByName)
+            wallSeconds: self.now() - start, peakMemoryMiB: Double(usage.ru_maxrss) / 1024)
+    }
+
+    /// Runs programs at the same moment and waits until all have ended; the usages are in the order of the programs.
+    ///
+    /// - Parameter jobs: Each with its arguments, additional environment variables, and the file for its standard output.
+    static func runTogether(
+        _ jobs: [(arguments: [String], environment: [String: String], output: String?)]
+    ) throws(BenchError) -> [ChildUsage] {
+        let start = self.now()
+        var running: [Int: pid_t] = [:]
+        for (index, job) in jobs.enumerated() {
+            do throws(BenchError) {
+                running[index] = try self.start(job.arguments, environment: job.environment, output: job.output)
+            } catch {
+                for pid in running.values { self.end(pid) }
+                throw error
+            }
+        }
+        var usages: [Int: ChildUsage] = [:]
+        while !running.isEmpty {
+            for (index, pid) in running {
+                var status: Int32 = 0
+                var usage = rusage()
+                let ended = wait4(pid, &status, WNOHANG, &usage)
+                if ended == pid {
+                    usages[index] = self.usage(status, usage, since: start)
+                    running[index] = nil
+                } else if ended != 0, errno != EINTR {
+                    for pid in running.values { self.end(pid) }
+                    throw BenchError("wait4 failed for \(jobs[index].arguments[0])")
+                }
+            }
+            usleep(20_000)
+        }
+        return jobs.indices.compactMap { usages[$0] }
+    }
+
+    /// Ends a program with SIGTERM, which programs with children pass on to these, and collects it.
+    static func end(_ pid: pid_t) {
+        kill(pid, SIGTERM)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 
     /// Standard output of a program, through a file so that no pipe can fill up.

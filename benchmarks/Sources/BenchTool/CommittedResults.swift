@@ -51,6 +51,34 @@ enum CommittedResults {
         return (what, results.contains { hasEnough($0.result) })
     }
 
+    /// Largest number of commits that changed `Sources` since a result's commit, at a release.
+    static let mostSourceCommits = 20
+
+    /// A message for each committed result that a guarded part uses and that is too old for a release.
+    static func tooOld(_ results: [(name: String, result: BenchResult)]) -> [String] {
+        var parts: [String: [String]] = [:]
+        for part in self.guarded {
+            if let name = self.newest(results, of: part)?.name { parts[name, default: []].append(part) }
+        }
+        return parts.sorted { $0.key < $1.key }.compactMap { name, parts in
+            guard let commit = results.first(where: { $0.name == name })?.result.commit else { return nil }
+            let age = self.sourceCommits(since: commit)
+            if let age, age <= self.mostSourceCommits { return nil }
+            let text = age.map { "is \($0) source commits old" } ?? "is from the unknown commit \(commit)"
+            return
+                "results/\(name) (\(parts.joined(separator: ", "))) \(text); a release needs at most \(self.mostSourceCommits)"
+        }
+    }
+
+    /// Number of commits since then that changed the program; `nil` if the commit is not in this clone.
+    private static func sourceCommits(since commit: String) -> Int? {
+        let hash = commit.prefix { $0 != "-" }
+        let text = try? ChildProcess.output(
+            of: ["git", "rev-list", "--count", "\(hash)..HEAD", "--", "../Sources"],
+            scratch: "\(BenchTool.work)/line.txt")
+        return text.flatMap { Int($0.filter(\.isNumber)) }
+    }
+
     /// The presets that every complete result of R1 has.
     static let presets = ["oursFast", "oursFaster", "oursLow"]
 
@@ -69,6 +97,9 @@ enum CommittedResults {
     static func only(_ part: String, of result: BenchResult) -> BenchResult {
         var single = result
         single.kernels = []
+        single.instructions = nil
+        single.blocks = nil
+        if part != "pairs" { single.pairs = nil }
         if part != "r1" { single.r1 = nil }
         if part != "quality" { single.quality = nil }
         if part != "allocations" { single.allocations = nil }

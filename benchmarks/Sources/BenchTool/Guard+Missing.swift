@@ -4,7 +4,13 @@ extension Guard {
         parts.flatMap { part -> [String] in
             switch part {
             case "kernels": self.missingKernels(in: result)
+            case "blocks" where result.blocks == nil:
+                ["live heap blocks were not counted: floor/blocks.c needs a C compiler"]
             case "r1": self.missingSides(in: result)
+            case "pairs" where result.machine.cores >= 2:
+                (self.thresholds.pairCPURatioMedian[result.mode] ?? [:]).keys.filter { result.pairs?.row($0) == nil }
+                    .sorted()
+                    .map { "R1 was not measured in pairs with \($0)" }
             case "places" where result.r1?.places == nil:
                 ["places of R1 were not measured: floor/where.c needs a C compiler"]
             case "quality" where result.quality == nil:

@@ -14,6 +14,9 @@ struct Guard {
         return self.missing(in: result, parts: parts)
             + missing.sorted().map { "\($0) has a threshold but was not measured" }
             + self.kernelRegressions(in: result.kernels)
+            + (result.instructions.map { self.instructionRegressions(in: $0) } ?? [])
+            + (result.blocks.map { self.blockRegressions(in: $0) } ?? [])
+            + (result.pairs.map { self.pairRegressions(in: $0, mode: result.mode) } ?? [])
             + (result.r1.map { self.r1Regressions(in: $0, mode: result.mode) } ?? [])
             + (result.quality.map { self.qualityRegressions(in: $0) } ?? [])
             + (result.allocations.map { self.allocationRegressions(in: $0) } ?? [])

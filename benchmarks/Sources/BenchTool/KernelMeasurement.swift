@@ -76,8 +76,8 @@ struct KernelMeasurement {
     private func count(
         _ entry: Entry, into result: inout KernelResult, extra: [String: String] = [:]
     ) throws(BenchError) {
-        let few = try self.callgrind(entry.name, items: entry.itemsToCount, extra: extra)
-        let many = try self.callgrind(entry.name, items: entry.itemsToCount * 3, extra: extra)
+        let (few, many) = try self.callgrind(
+            entry.name, items: (entry.itemsToCount, entry.itemsToCount * 3), extra: extra)
         let items = Double(entry.itemsToCount * 2)
         result.instructionsPerItem = (Double(many.instructions - few.instructions) / items).rounded(digits: 1)
         result.allocationsPerItem = (Double(many.allocations - few.allocations) / items).rounded(digits: 2)
@@ -100,14 +100,25 @@ struct KernelMeasurement {
         return Int(try Files.text(at: file).filter { $0.isNumber }) ?? 0
     }
 
-    private func callgrind(_ name: String, items: Int, extra: [String: String]) throws(BenchError) -> CallgrindProfile {
-        let file = "\(self.work)/callgrind.out"
-        let command = [
-            "valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=\(file)", self.runner, "run", name,
-            String(items),
-        ]
-        _ = try ChildProcess.output(
-            of: command, environment: Self.environment.merging(extra) { $1 }, scratch: "\(self.work)/callgrind.txt")
-        return try CallgrindProfile(Files.text(at: file))
+    /// Counts two runs at the same moment, since other load does not change the counts.
+    private func callgrind(
+        _ name: String, items: (Int, Int), extra: [String: String]
+    ) throws(BenchError) -> (CallgrindProfile, CallgrindProfile) {
+        let items = [items.0, items.1]
+        // Names that do not depend on the number of items, so that no files pile up.
+        let files = ["few", "many"].map { "\(self.work)/callgrind-\($0).out" }
+        let usages = try ChildProcess.runTogether(
+            zip(items, files).map { items, file in
+                (
+                    [
+                        "valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=\(file)", self.runner, "run", name,
+                        String(items),
+                    ], Self.environment.merging(extra) { $1 }, "\(file).txt"
+                )
+            })
+        guard usages.allSatisfy({ $0.status == 0 }) else {
+            throw BenchError("callgrind failed for \(name) with status \(usages.map(\.status))")
+        }
+        return (try CallgrindProfile(Files.text(at: files[0])), try CallgrindProfile(Files.text(at: files[1])))
     }
 }

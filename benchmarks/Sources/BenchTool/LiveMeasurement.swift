@@ -182,6 +182,15 @@ struct LiveMeasurement {
         usleep(useconds_t(self.seconds * 1e6))
         let (quiet, used, published) = try calm.end()
         let othersCores = others.cores(ours: used.cpuSeconds + published)
+        let latency = quiet.sendToPartMs.map {
+            LiveResult.Latency(
+                sendToPart: BenchPercentiles(p50: $0.p50, p95: $0.p95, p99: $0.p99),
+                encoderToPart: BenchPercentiles(
+                    p50: quiet.partLatencyMs?.p50 ?? 0, p95: nil, p99: quiet.partLatencyMs?.p99),
+                partMs: 16_000.0 / 30, jitterBufferMs: 200, othersCores: othersCores)
+        }
+        // The switches have no threshold.
+        guard self.isFull else { return (latency, nil) }
         let room = try self.room("switches", Self.pk(#""preset": "lowLatency","#))
         try self.publishBoth(to: room)
         try room.waits(for: "broadcast.active")
@@ -197,13 +206,7 @@ struct LiveMeasurement {
         }
         let busy = try room.end().summary
         return (
-            quiet.sendToPartMs.map {
-                LiveResult.Latency(
-                    sendToPart: BenchPercentiles(p50: $0.p50, p95: $0.p95, p99: $0.p99),
-                    encoderToPart: BenchPercentiles(
-                        p50: quiet.partLatencyMs?.p50 ?? 0, p95: nil, p99: quiet.partLatencyMs?.p99),
-                    partMs: 16_000.0 / 30, jitterBufferMs: 200, othersCores: othersCores)
-            },
+            latency,
             LiveResult.Switches(
                 count: busy.switches, longestSwapMs: Double(busy.ticks.longestSwapUs) / 1000, late: busy.ticks.late,
                 lost: busy.ticks.lost, answerMs: BenchPercentiles(answers))

@@ -44,10 +44,17 @@ struct Machine: Codable {
     static var cores: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// Number of the first core that this process may run on.
-    static var firstCore: Int? {
+    static var firstCore: Int? { self.allowedCores.first }
+
+    /// Numbers of the cores that this process may run on, ascending: proc(5), `Cpus_allowed_list`.
+    static var allowedCores: [Int] {
         let lines = (try? Files.text(at: "/proc/self/status"))?.split(separator: "\n") ?? []
-        let list = lines.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last
-        return list?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
+        let list = lines.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last ?? ""
+        return list.split(separator: ",").flatMap { range -> [Int] in
+            let ends = range.split(separator: "-").compactMap { Int($0) }
+            guard let low = ends.first, let high = ends.last, low <= high else { return [] }
+            return Array(low...high)
+        }
     }
 
     /// CPU seconds used since boot by all processes, the kernel and other guests of the host: proc(5), `/proc/stat`.

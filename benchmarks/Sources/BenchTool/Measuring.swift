@@ -1,7 +1,8 @@
 /// Measures the parts one after the other and writes them to a result file, each with the machine's load before it.
 struct Measuring {
     static let parts = [
-        "kernels", "r1", "places", "quality", "allocations", "live", "passthrough", "growth", "search",
+        "kernels", "instructions", "blocks", "r1", "pairs", "places", "quality", "allocations", "live", "passthrough",
+        "growth", "search",
     ]
 
     let path: String
@@ -35,6 +36,41 @@ struct Measuring {
                 var partial = whole
                 partial.r1 = made
                 try Files.write(partial, to: self.path)
+            }
+        case "instructions":
+            self.note(part, in: &result)
+            try self.instructions(into: &result)
+        case "blocks":
+            let library = "\(BenchTool.work)/blocks.so"
+            guard Files.exists(library) else {
+                return Terminal.say("SKIPPED: live heap blocks: floor/blocks.c could not be compiled")
+            }
+            self.note(part, in: &result)
+            let blocks = try BlockMeasurement(
+                tandem: self.tandem, ffmpeg: self.ffmpeg, work: BenchTool.work, library: library
+            ).measure()
+            Terminal.say(
+                "  live heap blocks: \(blocks.early) around segment \(BlockResult.earlySegment), \(blocks.late) around "
+                    + "\(BlockResult.lateSegment): \(blocks.growth) more")
+            result.blocks = blocks
+        case "pairs":
+            let cores = Machine.allowedCores
+            guard cores.count >= 2 else {
+                result.skipped = (result.skipped ?? []) + ["pairs: they need two cores"]
+                break
+            }
+            self.note(part, in: &result)
+            let rounds = Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 10 : 2)
+            result.pairs = try PairMeasurement(
+                script: "./r1.sh", work: self.sources, rounds: max(2, rounds + rounds % 2), cores: (cores[0], cores[1]),
+                floor: Peers.find(work: BenchTool.work).floor, isFull: isFull
+            ).measure()
+            for row in result.pairs?.rows ?? [] {
+                for (name, spread) in row.ratios.sorted(by: { $0.key < $1.key }) {
+                    let interval = spread.interval95.map { ", 95 %: \($0[0])…\($0[1])" } ?? ""
+                    Terminal.say(
+                        "  pairs \(row.name) \(name): \(spread.median) (\(spread.min)…\(spread.max)\(interval))")
+                }
             }
         case "places":
             let library = "\(BenchTool.work)/where.so"
@@ -78,7 +114,7 @@ struct Measuring {
             self.note(part, PassthroughMeasurement.commands, in: &result)
             result.passthrough = try PassthroughMeasurement(
                 script: "./passthrough.sh", work: self.sources,
-                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? PassthroughResult.fewestRounds : 1)
+                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? Spread.fewestForInterval : 1)
             ).measure()
             for (job, spread) in (result.passthrough?.ratios ?? [:]).sorted(by: { $0.key < $1.key }) {
                 Terminal.say("  \(job)/FFmpeg cpu: \(spread.median) (\(spread.min)…\(spread.max))")
@@ -123,6 +159,26 @@ struct Measuring {
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")
+    }
+
+    /// Counts the instructions of R1, or notes why they cannot be counted here.
+    private func instructions(into result: inout BenchResult) throws(BenchError) {
+        let made = try InstructionMeasurement(
+            script: "./instructions.sh", work: "\(BenchTool.work)/instructions",
+            runs: Variables["COUNTS"].flatMap { Int($0) } ?? (result.mode == "full" ? 3 : 1),
+            isCounted: Variables["COUNTED"] != nil
+        ).measure()
+        guard let counts = made.result else {
+            result.skipped = (result.skipped ?? []) + ["instructions of R1: \(made.reason)"]
+            return
+        }
+        result.instructions = counts
+        Terminal.say(
+            "  one second of R1: \(counts.total / 1e9) G instructions in \(counts.runs.count) runs, spread \(counts.spread)"
+        )
+        for (name, count) in counts.parts.sorted(by: { $0.value > $1.value }) {
+            Terminal.say("    \(name): \((count / 1e6).rounded(digits: 1)) M")
+        }
     }
 
     private func note(_ part: String, _ jobs: [String] = [], in result: inout BenchResult) {

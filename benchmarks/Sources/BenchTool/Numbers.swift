@@ -9,8 +9,12 @@ struct Spread: Codable, Sendable {
     var min: Double
     var median: Double
     var max: Double
-    /// Two-sided 95 % interval of the geometric mean by Student's t on the logarithms; absent for fewer than 3 values.
+    /// Two-sided interval of the median that contains the true median with a probability of at least 95 %; absent for fewer than
+    /// ``fewestForInterval`` values. In results up to `0bb71d82` it is the interval of the geometric mean by Student's t.
     var interval95: [Double]?
+
+    /// Of five values even the smallest and the largest enclose the true median with a probability of only 94 %.
+    static let fewestForInterval = 6
 
     /// - Parameter values: At least one, all positive.
     init(_ values: [Double]) {
@@ -20,21 +24,24 @@ struct Spread: Codable, Sendable {
         self.max = (sorted.last ?? 0).rounded(digits: 4)
         let median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
         self.median = median.rounded(digits: 4)
-        self.interval95 = Self.interval(values)
+        self.interval95 = Self.interval(sorted)
     }
 
-    /// 97.5 % quantiles of Student's t for 2, 3, … degrees of freedom; the last is used for all higher ones.
-    private static let quantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
-
-    private static func interval(_ values: [Double]) -> [Double]? {
-        guard values.count >= 3 else { return nil }
-        let logs = values.map { log($0) }
-        let count = Double(logs.count)
-        let mean = logs.reduce(0, +) / count
-        let variance = logs.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)
-        let half =
-            self.quantiles[Swift.min(values.count - 3, self.quantiles.count - 1)] * (variance / count).squareRoot()
-        return [exp(mean - half).rounded(digits: 4), exp(mean + half).rounded(digits: 4)]
+    /// The interval from the k-th smallest to the k-th largest value, with the largest k that reaches 95 %: each value is above
+    /// the true median with a probability of one half, so the number of values above it has a binomial distribution.
+    private static func interval(_ sorted: [Double]) -> [Double]? {
+        guard sorted.count >= self.fewestForInterval else { return nil }
+        let count = sorted.count
+        var term = pow(0.5, Double(count))
+        var tail = term
+        var ends = 0
+        while 2 * tail <= 0.05, ends < count / 2 {
+            ends += 1
+            term *= Double(count - ends + 1) / Double(ends)
+            tail += term
+        }
+        guard ends > 0 else { return nil }
+        return [sorted[ends - 1].rounded(digits: 4), sorted[count - ends].rounded(digits: 4)]
     }
 }
 

@@ -7,6 +7,9 @@ enum PartCommands {
     /// By part, in the order in which they are written.
     private static let variables: [String: [String]] = [
         "kernels": [],
+        "instructions": ["FFMPEG", "TANDEM"],
+        "blocks": ["FFMPEG", "TANDEM"],
+        "pairs": ["R1_CLIPS", "PAIRS", "FFMPEG", "TANDEM"],
         "r1": ["R1_CLIPS", "PAIRS", "R1_MORE", "FFMPEG", "NEW_FFMPEG", "TANDEM"],
         "places": ["R1_CLIPS", "TANDEM"],
         "quality": ["R1_CLIPS", "NEW_FFMPEG"],
@@ -38,7 +41,12 @@ enum PartCommands {
         let publisher = "ffmpeg -v quiet -nostdin -re -stream_loop -1 -i DIR/a.flv -c copy -f flv rtmp://HOST/live/a"
         return switch part {
         case "kernels": ["valgrind --tool=callgrind KernelRunner CASE"]
+        case "instructions": ["benchmarks/instructions.sh DIR RUNS"]
+        case "blocks": ["LD_PRELOAD=work/blocks.so tandem run DIR/blocks/pipeline.json"]
         case "r1": ["benchmarks/r1.sh sources DIR"]
+        case "pairs":
+            ["ours", "ffmpeg"].map { "taskset --cpu-list CORE benchmarks/r1.sh \($0) DIR" }
+                + ["taskset --cpu-list CORE work/floor DIR", "taskset --cpu-list CORE stress-ng --cpu 1 --quiet"]
         case "places": ["LD_PRELOAD=work/where.so benchmarks/r1.sh ours DIR"]
         case "quality": ["benchmarks/r1.sh vmaf DIR DIR/SIDE/RENDITION.m3u8 SCORES.json"]
         case "allocations": ["LD_PRELOAD=work/allocs.so tandem run DIR/allocations/pipeline.json", publisher]

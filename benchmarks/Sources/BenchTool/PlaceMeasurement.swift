@@ -1,6 +1,6 @@
 /// Measures the fraction of R1's CPU time outside the codecs: `floor/where.c` records the program counter every few milliseconds
-/// of CPU time. It needs neither hardware counters, which most rented machines lack, nor valgrind, which cannot run the whole
-/// program.
+/// of CPU time. It needs no hardware counters, which most rented machines lack, and unlike valgrind it sees the program at its usual
+/// speed.
 struct PlaceMeasurement {
     /// Path of `r1.sh`.
     let script: String

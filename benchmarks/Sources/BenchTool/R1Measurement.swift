@@ -51,17 +51,27 @@ struct R1Measurement {
     }
 
     private func run(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
-        if side.output == nil { return try self.floor(side, round: round) }
-        // Threads are sampled for all sides, so that the sampling has the same cost for each.
+        let output = Self.output(of: side, work: self.work)
+        // Threads are sampled for all sides, so that the sampling has the same cost for each. The floor measures itself.
         let usage = try ChildProcess.run(
-            side.arguments, environment: side.environment, output: "\(self.work)/\(side.name).txt", samplesThreads: true
-        )
+            side.arguments, environment: side.environment, output: output, samplesThreads: side.output != nil)
+        return try Self.run(of: side, usage, round: round, work: self.work)
+    }
+
+    /// The file for a side's standard output.
+    static func output(of side: R1Side, work: String) -> String { "\(work)/\(side.name).txt" }
+
+    /// The figures of a run that has ended; checks that it did all of its work.
+    static func run(of side: R1Side, _ usage: ChildUsage, round: Int, work: String) throws(BenchError) -> R1Run {
         guard usage.status == 0 else {
             throw BenchError("\(side.arguments.joined(separator: " ")) failed with status \(usage.status)")
         }
+        guard let output = side.output else {
+            return try self.floor(side, round: round, text: Files.text(at: self.output(of: side, work: work)))
+        }
         var bytes: [String: Int] = [:]
-        for rendition in Self.renditions + ["audio"] {
-            let directory = "\(self.work)/\(side.output ?? "")"
+        for rendition in self.renditions + ["audio"] {
+            let directory = "\(work)/\(output)"
             if side.suffix == ".m4s" { try self.checkDuration(of: "\(directory)/\(rendition).m3u8") }
             bytes[rendition] = try Files.size(of: directory) { $0.hasPrefix(rendition) && $0.hasSuffix(side.suffix) }
         }
@@ -72,9 +82,7 @@ struct R1Measurement {
     }
 
     /// The floor measures its own CPU time, without startup.
-    private func floor(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
-        let file = "\(self.work)/\(side.name).txt"
-        let text = try ChildProcess.output(of: side.arguments, scratch: file)
+    private static func floor(_ side: R1Side, round: Int, text: String) throws(BenchError) -> R1Run {
         var stages: [String: Double] = [:]
         var wall = 0.0
         for line in text.split(separator: "\n") {
@@ -96,7 +104,7 @@ struct R1Measurement {
     }
 
     /// Checks that the work is complete: every playlist must have 20 s and be closed.
-    private func checkDuration(of playlist: String) throws(BenchError) {
+    private static func checkDuration(of playlist: String) throws(BenchError) {
         let lines = try Files.text(at: playlist).split(separator: "\n")
         let seconds = lines.filter { $0.hasPrefix("#EXTINF:") }
             .compactMap { Double($0.dropFirst(8).prefix { $0 != "," }) }.reduce(0, +)

@@ -86,6 +86,7 @@ enum ReadmeTable {
             lines.append(plain.result.r1.map { self.plainNote(plain, $0, judged) } ?? self.judgedNote(plain))
         }
         if let oneCore = self.oneCore(r1) { lines.append(oneCore) }
+        if let pairs = result.pairs.flatMap(self.pairs) { lines.append(pairs) }
         lines.append(r1.scalingNote)
         lines.append(
             "\(machine.processor), \(machine.cores) cores, \(machine.ffmpeg.split(separator: " ").prefix(3).joined(separator: " ")), "
@@ -160,6 +161,14 @@ enum ReadmeTable {
 
     static func text(_ spread: Spread) -> String {
         spread.median.text(3) + (spread.interval95.map { " (\($0[0].text(3)) – \($0[1].text(3)))" } ?? "")
+    }
+
+    private static func pairs(_ result: PairResult) -> String? {
+        let rows = result.rows.compactMap { row in row.ratios["cpu"].map { "\(row.title): \(self.text($0))" } }
+        return rows.isEmpty
+            ? nil
+            : "At the same moment, each on one core, Tandem's CPU time divided by the other's: "
+                + rows.joined(separator: "; ") + "."
     }
 
     private static func oneCore(_ r1: R1Result) -> String? {

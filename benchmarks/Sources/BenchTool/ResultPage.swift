@@ -6,7 +6,8 @@ struct ResultPage {
 
     var html: String {
         let sections = [
-            self.pipeline, self.stages, self.quality, self.allocations, self.live, self.growth, self.search,
+            self.pipeline, self.pairs, self.stages, self.instructions, self.blocks, self.quality, self.allocations,
+            self.live, self.growth, self.search,
             self.kernels,
         ]
         .compactMap {

@@ -8,6 +8,7 @@ enum SelfCheck {
         try self.checkArithmetic()
         try self.checkCommands()
         try self.checkTally()
+        try self.checkCounts(thresholds)
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
             // A missing valgrind is reported by the guard itself.
@@ -23,18 +24,64 @@ enum SelfCheck {
         }
     }
 
-    /// Tests the statistics with known values: Student's t from tables, and a curve that needs 10 % more rate.
+    /// Tests the statistics with known values: order statistics from tables, and a curve that needs 10 % more rate.
     private static func checkArithmetic() throws(BenchError) {
         let curve = [(1e6, 80.0), (2e6, 88.0), (3e6, 92.0), (4e6, 94.0)].map { (rate: $0.0, quality: $0.1) }
         let same = BDRate.percent(curve, over: curve)
         let dearer = BDRate.percent(curve.map { (rate: $0.rate * 1.1, quality: $0.quality) }, over: curve)
-        // Logarithms -0.1, 0, 0.1: half the interval is 4.303 × 0.1 / √3 = 0.2484.
-        let interval = Spread([0.904837, 1, 1.105171]).interval95
-        guard let same, let dearer, abs(same) < 1e-9, abs(dearer - 10) < 1e-6, let interval,
-            abs(interval[0] - 0.7800) < 2e-4, abs(interval[1] - 1.2820) < 2e-4
-        else {
-            throw BenchError("BD-rate or interval is computed wrong: \(same ?? 0), \(dearer ?? 0), \(interval ?? [])")
+        // The number of values from each end of the interval, by the number of values.
+        let ends = [5: 0, 6: 1, 8: 1, 9: 2, 11: 2, 12: 3, 15: 4, 17: 5]
+        let wrong = ends.filter { count, end in
+            let interval = Spread((1...count).reversed().map { Double($0) }).interval95
+            return interval != (end == 0 ? nil : [Double(end), Double(count + 1 - end)])
         }
+        guard let same, let dearer, abs(same) < 1e-9, abs(dearer - 10) < 1e-6, wrong.isEmpty,
+            Spread([4, 1, 3, 2]).median == 2.5
+        else {
+            throw BenchError(
+                "BD-rate or interval is computed wrong: \(same ?? 0), \(dearer ?? 0), \(wrong.keys.sorted())")
+        }
+    }
+
+    /// A plant in the counts of R1's instructions and of heap blocks is found; counts of other versions are not compared.
+    private static func checkCounts(_ thresholds: Thresholds) throws(BenchError) {
+        var planted = thresholds
+        let versions = ["ffmpeg": "1", "valgrind": "2"]
+        planted.instructions = [
+            Thresholds.Instructions(
+                versions: versions, total: 100e6, spread: 0, parts: ["libx264": 98e6, "tandem": 2e6])
+        ]
+        func result(_ codec: Double, _ own: Double, _ versions: [String: String]) -> InstructionResult {
+            InstructionResult(
+                versions: versions, runs: [.init(total: codec + own, parts: ["libx264": codec, "tandem": own])])
+        }
+        let held = Guard(thresholds: planted)
+        let found = [
+            result(99e6, 2.1e6, versions), result(104e6, 2e6, versions), result(98e6, 3e6, versions),
+            result(200e6, 2e6, ["ffmpeg": "2", "valgrind": "2"]),
+        ].map { (held.instructionRegressions(in: $0).count, held.incomparable($0) != nil) }
+        // Each finding comes with a line that says how to accept it.
+        guard found.map(\.0) == [0, 2, 2, 0], found.map(\.1) == [false, false, false, true] else {
+            throw BenchError("the guard found \(found) of the planted instructions")
+        }
+        let read = try InstructionMeasurement.run("90 libx264.so.164\n10 tandem\n100 total\n", "selfcheck")
+        guard read.total == 100, read.parts == ["libx264.so.164": 90, "tandem": 10] else {
+            throw BenchError("counts are read wrong: \(read)")
+        }
+        let count = BlockResult.segments
+        let flat = try BlockResult(afterSegment: (0..<count).map { 10_000 + $0 % 7 * 10 })
+        // One block for each frame of a segment.
+        let leaking = try BlockResult(afterSegment: (0..<count).map { 10_000 + $0 * 32 })
+        guard held.blockRegressions(in: flat).isEmpty, held.blockRegressions(in: leaking).count == 1 else {
+            throw BenchError("the guard does not tell flat heap blocks from a leak: \(flat.growth), \(leaking.growth)")
+        }
+        let blocks = BlockMeasurement.blocks(
+            "video-1-0.m4s 100\naudio-1-0.m4s 90\nvideo-1-1.m4s 103\n",
+            events: ["room.ready", "segment.published", "audio.levels", "segment.published"].map {
+                "{\"type\":\"\($0)\"}\n"
+            }.joined())
+        guard blocks == [98, 99] else { throw BenchError("heap blocks are read wrong: \(blocks)") }
+        Terminal.say("The guard finds introduced instructions, slower files and a leak of one block per frame.")
     }
 
     /// A stream that is larger than the reference's is ignored, and its set is not marked as best.
@@ -116,7 +163,14 @@ enum SelfCheck {
         let passthrough = PassthroughResult(
             runs: (1...PassthroughResult.fewestRounds).map { .init(job: "room", round: $0, cpuPerSecond: 1) },
             ratios: thresholds.passthroughCPURatioMedian.mapValues { _ in bad })
+        let pairLimits = thresholds.pairCPURatioMedian["full"] ?? [:]
+        let pairs = PairResult(
+            loadBefore: 0,
+            rows: pairLimits.keys.map {
+                PairResult.Row(name: $0, title: "", neighbour: nil, rounds: [], ratios: ["cpu": bad, "bytes": bad])
+            })
         let planted: [(what: String, found: [String], wanted: Int)] = [
+            ("pairs", held.pairRegressions(in: pairs, mode: "full"), pairLimits.count + 1),
             (
                 "R1", held.r1Regressions(in: r1, mode: "full"),
                 sides.count + 2 * limits.presetCPURatioMedian.count + runs.count + 2
@@ -160,10 +214,12 @@ enum SelfCheck {
             processor: "", cores: 2, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0)
         for mode in ["quick", "full"] {
             var result = BenchResult(date: "", commit: "", mode: mode, machine: machine, commands: [])
-            for part in ["r1", "places", "quality", "allocations", "live", "passthrough"] {
+            let parts = ["blocks", "pairs", "places", "quality", "allocations", "live", "passthrough"]
+            for part in parts + (mode == "full" ? ["r1"] : []) {
                 let found = Guard(thresholds: thresholds).regressions(in: result, parts: [part])
                 guard !found.isEmpty else { throw BenchError("a missing part is not detected: \(part)") }
             }
+            guard thresholds.r1.cpuRatioMedian[mode] != nil else { continue }
             // With all sides except the floor.
             let sides = (thresholds.r1.cpuRatioMedian[mode] ?? [:]).keys.filter { $0 != "floor" }
             result.r1 = R1Result(

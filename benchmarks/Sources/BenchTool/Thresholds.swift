@@ -43,11 +43,33 @@ struct Thresholds: Codable {
         var rooms: Int
     }
 
+    /// The instructions of one second of R1 with these versions of the counter, FFmpeg and the compiler.
+    struct Instructions: Codable {
+        /// As ``InstructionResult/versions``.
+        var versions: [String: String]
+        var total: Double
+        /// Of the runs that were accepted, as ``InstructionResult/spread``.
+        var spread: Double
+        /// By file.
+        var parts: [String: Double]
+    }
+
     /// Allowed increase in instructions of a kernel, as a fraction: another compiler changes them slightly.
     var kernelTolerance: Double
     /// By architecture, then by kernel.
     var kernels: [String: [String: Kernel]]
+    /// One entry for each combination of versions.
+    var instructions: [Instructions]
+    /// Allowed increase of all instructions of R1, as a fraction.
+    var instructionTolerance: Double
+    /// The same for the instructions of each file.
+    var instructionPartTolerance: Double
+    /// Allowed increase of the live heap blocks from segment 20 to segment 60, as a fraction.
+    var liveBlockGrowth: Double
     var r1: R1
+    /// Maximum of the median of Tandem's CPU time divided by the other side's at the same moment, by mode, then by the rows of
+    /// ``PairResult``.
+    var pairCPURatioMedian: [String: [String: Double]]
     /// By side.
     var quality: [String: Quality]
     var live: Live

@@ -57,8 +57,11 @@ extension WebRTCCase {
             let address = ICEAddress(ipv4: UInt32(flags & 7), port: 9)
             let before = agent.selected
             let outcome = agent.receive(bytes, from: address, now: now, hmac: Self.hmac)
-            if flags & 24 == 0, case .answer = outcome, !Self.wasSigned(raw) { return "an answer without the password" }
-            if case .answer(let answer, _) = outcome, STUNMessage(answer)?.kind == .success { proven.insert(flags & 7) }
+            switch outcome {
+            case .ignored: break
+            case .answer, .error: if flags & 24 == 0, !Self.wasSigned(raw) { return "an answer without the password" }
+            }
+            if case .answer = outcome { proven.insert(flags & 7) }
             if let broken = Self.check(outcome, bytes, agent, before, address, now) { return broken }
             for number in 0..<UInt8(8) where !proven.contains(number) {
                 if agent.isKnown(ICEAddress(ipv4: UInt32(number), port: 9), now: now) {
@@ -92,23 +95,27 @@ extension WebRTCCase {
         if agent.ufrags.count > 2 { return "more than two credentials" }
         switch outcome {
         case .ignored: return agent.selected == before ? nil : "an ignored message selects an address"
+        case .error(let bytes):
+            if let broken = Self.check(answer: bytes, .error, request) { return broken }
+            return agent.selected == before ? nil : "a check that is answered with an error selects an address"
         case .answer(let bytes, let isMoved):
-            if bytes.count > request.count {
-                return "an answer of \(bytes.count) bytes to a request of \(request.count)"
-            }
-            guard let answer = STUNMessage(bytes), answer.hasFingerprint,
-                answer.kind == .success || answer.kind == .error,
-                answer.transactionID.elementsEqual(request[8..<20])
-            else { return "an answer that is no STUN response to its request" }
+            if let broken = Self.check(answer: bytes, .success, request) { return broken }
             if isMoved != (agent.selected != before) {
                 return "the selected address changed without being reported, or the reverse"
             }
-            if isMoved, agent.selected != address || answer.kind != .success { return "another address is selected" }
-            if answer.kind == .success {
-                if answer.mappedAddress != address { return "another address is reported" }
-                if !agent.isKnown(address, now: now) { return "an address with a successful check is unknown" }
-            }
-            return nil
+            if isMoved, agent.selected != address { return "another address is selected" }
+            if STUNMessage(bytes)?.mappedAddress != address { return "another address is reported" }
+            return agent.isKnown(address, now: now) ? nil : "an address with a successful check is unknown"
         }
+    }
+
+    private static func check(answer bytes: [UInt8], _ kind: STUNMessage.Class, _ request: [UInt8]) -> String? {
+        if bytes.count > request.count {
+            return "an answer of \(bytes.count) bytes to a request of \(request.count)"
+        }
+        guard let answer = STUNMessage(bytes), answer.hasFingerprint, answer.kind == kind,
+            answer.transactionID.elementsEqual(request[8..<20])
+        else { return "an answer that is no STUN response to its request" }
+        return nil
     }
 }
