@@ -172,6 +172,12 @@ package struct Linter: Sendable {
             guard known.insert(url).inserted else { continue }
             self.histories.append(PlaylistHistory(index: self.histories.count, url: url, isIFrames: true))
         }
+        for rendition in list.renditions where rendition.plain("TYPE") == "SUBTITLES" {
+            guard let uri = rendition.quoted("URI"), case let url = Location.resolve(uri, against: self.url),
+                known.insert(url).inserted
+            else { continue }
+            self.histories.append(PlaylistHistory(index: self.histories.count, url: url, isSubtitles: true))
+        }
         return self.histories.map { LintRequest(.playlist($0.index), $0.url) }
             + [LintRequest(.multivariant, self.url, notBefore: self.now &+ 5_000_000_000)]
     }

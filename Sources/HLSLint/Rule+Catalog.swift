@@ -156,6 +156,10 @@ extension Rule {
         case .iFrameRange:
             Entry(
                 "§3.1.2, AAS 6.8", "let each range begin with the moof of an IDR frame and contain all of that frame")
+        case .webVTTBroken:
+            Entry(
+                "§3.1.4",
+                "begin each segment with WEBVTT, and put every cue into exactly the segments during which it is shown")
         case .segmentGone:
             Entry(
                 "§6.2.2", "keep a removed segment for its own duration plus that of the longest playlist that listed it"
