@@ -100,12 +100,15 @@ package struct SubtitleCues: Sendable {
     /// The highest number of waiting cues that are shown at one time while `cue` is shown.
     private func mostShown(with cue: SubtitleCue) -> Int {
         let others = self.waiting.filter { $0.start < cue.end && $0.end > cue.start }
-        guard others.count >= Self.mostAtOnce else { return others.count }
-        // The number is highest where a cue begins.
-        let times = Set(others.map { max($0.start, cue.start) })
-        return times.reduce(0) { most, time in
-            max(most, others.count { $0.start <= time && $0.end > time })
+        // The number is highest where a cue begins. The cues are in the order of their starts.
+        var (ends, most): ([Int64], Int) = ([], 0)
+        for other in others {
+            let time = max(other.start, cue.start)
+            ends.removeAll { $0 <= time }
+            ends.append(other.end)
+            most = max(most, ends.count)
         }
+        return most
     }
 
     /// Moves a late cue to the first segment that is not fixed. If too little of it would be left to read, the whole cue

@@ -25,7 +25,22 @@ package enum SubtitleText {
             }
         }
         let kept = lines.map(Self.trimmed).filter { !$0.isEmpty }.joined(separator: "\n")
-        return markup ? kept.replacing("-->", with: "--&gt;") : kept
+        return markup ? Self.withoutArrows(kept) : kept
+    }
+
+    /// Escapes the `>` of each `-->`. Scalars are compared, because a combining mark after `>` makes it another character.
+    private static func withoutArrows(_ text: String) -> String {
+        var kept = String.UnicodeScalarView()
+        var hyphens = 0
+        for scalar in text.unicodeScalars {
+            if scalar == ">", hyphens >= 2 {
+                kept.append(contentsOf: "&gt;".unicodeScalars)
+            } else {
+                kept.append(scalar)
+            }
+            hyphens = scalar == "-" ? hyphens + 1 : 0
+        }
+        return String(kept)
     }
 
     /// Removes spaces from both ends of a line.

@@ -356,13 +356,13 @@ extension HLSPackager {
         let next = self.claimed.nextMediaSequence
         let maps = Set(record.tracks.flatMap { track in [track.map] + track.whole.map(\.map) })
         for name in self.unlistedParts(besides: record.names) { try? self.store.remove(name) }
+        self.removeFormerSubtitles()
         // This run has a journal of its own, which is complete.
         let journals = (max(1, before - Self.orphanedRuns)...before).map { ArchiveJournal.name(incarnation: $0) }
         for name in Set(journals + [self.claimed.archive?.journal].compactMap { $0 }) { try? self.store.remove(name) }
         if self.claimed.archive != nil, !self.settings.hasWholeWindowPlaylists {
             try? self.store.remove(Publication.wholeWindowName(ofMultivariant: self.claimed.multivariantName))
         }
-        self.removeFormerSubtitles()
         for track in self.claimed.tracks {
             let names = TrackNames(track: track.name)
             for incarnation in max(1, before - Self.orphanedRuns)...before {

@@ -42,15 +42,29 @@ extension HLSPackager {
         }
     }
 
-    /// Removes the playlists and listed segments of subtitle renditions that the room no longer has.
+    /// Removes the playlists and segments of subtitle renditions that the room no longer has. Call it before the journal of
+    /// the previous worker's archive is removed.
     func removeFormerSubtitles() {
         let names = Set(self.subtitleNames)
-        for former in self.claimed.subtitles where !names.contains(former.name) {
+        let formers = self.claimed.subtitles.filter { !names.contains($0.name) }
+        guard !formers.isEmpty else { return }
+        var archived: [(track: String, uri: String)] = []
+        if let archive = self.claimed.archive {
+            let rows = archive.journal.flatMap { self.store.read($0) }.map(ArchiveRow.read) ?? []
+            for case .segment(let track, _, let entry) in rows + archive.rows {
+                let uri = TrackNames(track: track).segment(entry.mediaSequence, incarnation: entry.incarnation)
+                archived.append((track, uri))
+            }
+        }
+        for former in formers {
             var playlists = [TrackNames(track: former.name).playlist]
             if self.claimed.archive != nil {
                 playlists.append(Publication.wholeWindowNames(of: former.name).playlist)
             }
             for name in playlists { try? self.store.remove(name) }
+            // The same number of several tracks belongs to one file.
+            var files = Set(
+                archived.compactMap { SubtitlePublication.segmentName(former.name, like: $0.uri, of: $0.track) })
             for track in self.claimed.tracks {
                 let own = TrackNames(track: track.name)
                 let uris =
@@ -58,9 +72,10 @@ extension HLSPackager {
                     + track.retired.map(\.uri)
                 for uri in uris {
                     let name = SubtitlePublication.segmentName(former.name, like: uri, of: track.name)
-                    if let name { try? self.store.remove(name) }
+                    if let name { files.insert(name) }
                 }
             }
+            for name in files { try? self.store.remove(name) }
         }
     }
 

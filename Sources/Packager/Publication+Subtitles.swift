@@ -39,7 +39,7 @@ extension Publication {
         }
         guard let index = self.subtitleReference else { return }
         let track = self.tracks[index]
-        for segment in track.window.segments where !segment.gap {
+        for segment in self.archived(ofTrack: index) + track.window.segments where !segment.gap {
             for place in self.subtitles.indices where segment.mediaSequence >= self.subtitles[place].first {
                 // A missing file of a listed segment stops some players.
                 let name = self.subtitles[place].segmentName(like: segment.uri, of: track.names.track)

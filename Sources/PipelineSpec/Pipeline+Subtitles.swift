@@ -75,7 +75,7 @@ extension PipelineRules {
                 fix: "add such an output, or remove them")
             return
         }
-        let taken = self.playlistOwners
+        var taken = self.playlistOwners
         var names: [String: String] = [:]
         var languages: [String: String] = [:]
         var labels: [String: String] = [:]
@@ -84,12 +84,14 @@ extension PipelineRules {
             let path = "subtitles[\(index)]"
             log.checkUnique(rendition.name, "\(path).name", of: path, &names, fix: "use another name")
             let playlists = ["\(rendition.name).m3u8", "\(rendition.name)-dvr.m3u8"]
-            if log.isSound("\(path).name", "renditions", "audioRenditions", "outputs"),
-                let playlist = playlists.first(where: { taken[$0] != nil }), let owner = taken[playlist]
-            {
-                log.mistake(
-                    "\(path).name", "its playlist \(SpecText.quoted(playlist)) would also be that of \(owner)",
-                    fix: "use another name")
+            if log.isSound("\(path).name", "renditions", "audioRenditions", "outputs") {
+                if let playlist = playlists.first(where: { taken[$0] != nil }), let owner = taken[playlist] {
+                    log.mistake(
+                        "\(path).name", "its playlist \(SpecText.quoted(playlist)) would also be that of \(owner)",
+                        fix: "use another name")
+                } else {
+                    for playlist in playlists { taken[playlist] = path }
+                }
             }
             // RFC 8216bis §4.4.6.1.1: players choose by language, and names are unique in a group.
             log.checkUnique(

@@ -155,6 +155,7 @@ struct SubtitleTests {
     @Test("with markup, tags and references are kept, but no arrow")
     func markup() {
         #expect(SubtitleText.payload("<i>a</i> &lt; --\u{0}> b\n\nc", markup: true) == "<i>a</i> &lt; --&gt; b\nc")
+        #expect(SubtitleText.payload("a --->\u{301} b", markup: true) == "a ---&gt;\u{301} b")
     }
 
     @Test("a multivariant playlist names subtitle renditions in one group, which every variant has")

@@ -158,15 +158,19 @@ struct SubtitleRenditionTests {
         }
     }
 
-    @Test("the files of a rendition that the room no longer has are removed")
-    func removed() throws {
+    @Test(
+        "the files of a rendition that the room no longer has are removed, also those that only the playlists of a long window list",
+        arguments: [60, 3_600])
+    func removed(windowSeconds: Int) throws {
         let store = MemoryStore()
-        let first = try Output(store, settings: Self.settings())
+        let first = try Output(store, settings: Self.settings { $0.windowSeconds = windowSeconds })
         _ = try first.packager.begin(now: Output.origin)
-        first.feed(0..<192)
-        _ = first.packager.step()
-        let second = try Output(store)
-        _ = try second.packager.begin(now: Output.origin + 8_000_000_000)
+        for slot in 0..<60 as Range<Int64> {
+            first.feed(slot * 64..<(slot + 1) * 64, size: 8)
+            _ = first.packager.step()
+        }
+        let second = try Output(store, settings: Output.settings { $0.windowSeconds = windowSeconds })
+        _ = try second.packager.begin(now: Output.origin + 130_000_000_000)
         #expect(!store.files.keys.contains { $0.hasPrefix("en") })
     }
 

@@ -36,6 +36,10 @@ struct SubtitleSpecTests {
             (#"[{ "name": "720p-iframes", "language": "en" }]"#, "subtitles[0].name"),
             (#"[{ "name": "audio-dvr", "language": "en" }]"#, "subtitles[0].name"),
             (
+                #"[{ "name": "en", "language": "en" }, { "name": "en-dvr", "language": "ko" }]"#,
+                "subtitles[1].name"
+            ),
+            (
                 #"[{ "name": "a", "language": "en" }, { "name": "b", "language": "EN" }]"#,
                 "subtitles[1].language"
             ),

@@ -12,7 +12,8 @@ export function parseCues(text) {
   const local = map.match(/LOCAL:([\d:.]+)/)?.[1], ticks = map.match(/MPEGTS:(\d+)/)?.[1];
   let shift = local && ticks ? Number(ticks) / 90000 - seconds(local) : 0;
   // MPEG-2 times have 33 bits, those of the media do not start again at 0.
-  while (shift < -1) shift += 2 ** 33 / 90000;
+  const wrap = 2 ** 33 / 90000;
+  if (shift < -1) shift += Math.ceil((-1 - shift) / wrap) * wrap;
   // A cue that spans segments must get the same times from each of them.
   shift = Math.round(shift * 1e6) / 1e6;
   const cues = [];
