@@ -4,11 +4,12 @@ import MediaTypes
 /// needed first. A value without clock and I/O.
 ///
 /// Invariants:
-/// (1) The bytes of a segment never change once it was made: a URI that a playlist has listed keeps its bytes.
+/// (1) The bytes of a segment do not change while it is one of the last ``keptSegments``: a URI that a playlist has listed
+///     keeps its bytes.
 /// (2) Every accepted cue is in each segment during which it is shown. A cue that comes too late for a segment is shown
 ///     from the next one on.
 /// (3) Memory is bounded: at most ``mostCues`` cues wait, at most ``mostAtOnce`` are shown at the same time, and the last
-///     ``keptSegments`` segments are kept.
+///     ``keptSegments`` segments are kept, besides those of an earlier worker.
 package struct SubtitleCues: Sendable {
     /// Why cues are refused.
     package enum Refusal: Error, Hashable {
@@ -51,6 +52,9 @@ package struct SubtitleCues: Sendable {
     /// Program time in milliseconds up to which all segments are fixed.
     package private(set) var fixedUntil: Int64 = 0
     private var segments: [(mediaSequence: Int64, bytes: [UInt8])] = []
+    /// Segments of an earlier worker by media sequence number. More than ``keptSegments`` segments of slate may follow
+    /// them before they are needed.
+    private var earlier: [Int64: [UInt8]] = [:]
     /// Remaining credit of the rate limit at `lookedAt`, in nanoseconds; one cue costs 1 s / ``rate``.
     private var credit = Self.burst &* (TimeMath.nanoseconds / Self.rate)
     private var lookedAt: Int64?
@@ -128,6 +132,7 @@ package struct SubtitleCues: Sendable {
     ///   - start: Program time of the segment's start in nanoseconds.
     ///   - end: Program time of its end in nanoseconds.
     package mutating func segment(_ mediaSequence: Int64, start: Int64, end: Int64) -> [UInt8] {
+        if let known = self.earlier[mediaSequence] { return known }
         if let known = self.segments.last(where: { $0.mediaSequence == mediaSequence }) { return known.bytes }
         let first = TimeMath.rescale(max(0, start), from: TimeMath.nanoseconds, to: 1_000, rounding: .down)
         let last = TimeMath.rescale(max(0, end), from: TimeMath.nanoseconds, to: 1_000, rounding: .up)
@@ -136,7 +141,8 @@ package struct SubtitleCues: Sendable {
         self.fixedUntil = max(self.fixedUntil, last)
         let until = self.fixedUntil
         self.waiting.removeAll { $0.end <= until }
-        self.keep(mediaSequence, bytes)
+        self.segments.append((mediaSequence, bytes))
+        if self.segments.count > Self.keptSegments { self.segments.removeFirst() }
         return bytes
     }
 
@@ -146,8 +152,5 @@ package struct SubtitleCues: Sendable {
     package mutating func begin(at time: Int64) { self.fixedUntil = max(self.fixedUntil, time) }
 
     /// Takes over the bytes of a segment that an earlier worker has made.
-    package mutating func keep(_ mediaSequence: Int64, _ bytes: [UInt8]) {
-        self.segments.append((mediaSequence, bytes))
-        if self.segments.count > Self.keptSegments { self.segments.removeFirst() }
-    }
+    package mutating func keep(_ mediaSequence: Int64, _ bytes: [UInt8]) { self.earlier[mediaSequence] = bytes }
 }

@@ -71,6 +71,14 @@ struct SubtitleTests {
         #expect(Self.text(&cues, 0, 0..<2) == before)
     }
 
+    @Test("a segment of an earlier worker keeps its bytes, however many segments follow")
+    func earlier() {
+        var cues = SubtitleCues()
+        cues.keep(3, Array("earlier".utf8))
+        for number in 4..<200 as Range<Int64> { _ = Self.text(&cues, number, number * 2..<number * 2 + 2) }
+        #expect(Self.text(&cues, 3, 6..<8) == "earlier")
+    }
+
     @Test(
         "a late cue begins with the first segment that is not fixed; if less than a second is left, it keeps its duration"
     )
