@@ -101,7 +101,9 @@ struct SourceHealthNetworkTests {
         #expect(paused.health.findings[0].message.hasPrefix("nothing arrived for 7"))
     }
 
-    @Test("frames that arrive late and then at 1.5 times their rate do not raise the frame rate that is expected of the encoder")
+    @Test(
+        "frames that arrive late and then at 1.5 times their rate do not raise the frame rate that is expected of the encoder"
+    )
     func catchingUp() {
         var publisher = Publisher()
         publisher.run(60) {
