@@ -169,7 +169,7 @@ struct Measuring {
             isCounted: Variables["COUNTED"] != nil
         ).measure()
         guard let counts = made.result else {
-            result.skipped = (result.skipped ?? []) + ["instructions of R1: \(made.reason)"]
+            result.skipped = (result.skipped ?? []) + ["instructions: \(made.reason)"]
             return
         }
         result.instructions = counts

@@ -2,12 +2,12 @@
 enum PartCommands {
     /// Environment variables that affect a part and are recorded with their values.
     private static let told: Set<String> = [
-        "PAIRS", "R1_MORE", "LIVE_SECONDS", "LIVE_MINUTES", "SEARCH_SECONDS", "SEARCH_MOST", "SEARCH_PLAN",
+        "COUNTS", "PAIRS", "R1_MORE", "LIVE_SECONDS", "LIVE_MINUTES", "SEARCH_SECONDS", "SEARCH_MOST", "SEARCH_PLAN",
     ]
     /// By part, in the order in which they are written.
     private static let variables: [String: [String]] = [
         "kernels": [],
-        "instructions": ["FFMPEG", "TANDEM"],
+        "instructions": ["COUNTS", "FFMPEG", "TANDEM"],
         "blocks": ["FFMPEG", "TANDEM"],
         "pairs": ["R1_CLIPS", "PAIRS", "FFMPEG", "TANDEM"],
         "r1": ["R1_CLIPS", "PAIRS", "R1_MORE", "FFMPEG", "NEW_FFMPEG", "TANDEM"],
