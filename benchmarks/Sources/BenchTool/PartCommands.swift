@@ -46,7 +46,6 @@ enum PartCommands {
         case "r1": ["benchmarks/r1.sh sources DIR"]
         case "pairs":
             ["ours", "ffmpeg"].map { "taskset --cpu-list CORE benchmarks/r1.sh \($0) DIR" }
-                + ["taskset --cpu-list CORE work/floor DIR", "taskset --cpu-list CORE stress-ng --cpu 1 --quiet"]
         case "places": ["LD_PRELOAD=work/where.so benchmarks/r1.sh ours DIR"]
         case "quality": ["benchmarks/r1.sh vmaf DIR DIR/SIDE/RENDITION.m3u8 SCORES.json"]
         case "allocations": ["LD_PRELOAD=work/allocs.so tandem run DIR/allocations/pipeline.json", publisher]

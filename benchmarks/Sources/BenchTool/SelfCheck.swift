@@ -11,6 +11,7 @@ enum SelfCheck {
         try self.checkCounts(thresholds)
         try self.checkSkips(thresholds)
         try self.checkAims(thresholds)
+        try self.checkPlants()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
             // A missing valgrind is reported by the guard itself.
@@ -105,6 +106,19 @@ enum SelfCheck {
         result.skipped = ["instructions: valgrind is not installed", "pairs: they need two cores"]
         let found = held.regressions(in: result, parts: parts)
         guard found.isEmpty else { throw BenchError("parts that were skipped with a reason are reported: \(found)") }
+    }
+
+    /// The patches of `plants` fit the program's source, so that `make bench-plants` can use them.
+    private static func checkPlants() throws(BenchError) {
+        guard Peers.succeeds(["patch", "--version"]) else {
+            return Terminal.say("SKIPPED: whether the patches of plants/ fit the source: patch is not installed")
+        }
+        for name in Files.names(in: "plants") where name.hasSuffix(".patch") {
+            let file = ChildProcess.path("plants/\(name)")
+            guard Peers.succeeds(["patch", "--dry-run", "--forward", "-p1", "-d", "..", "-i", file]) else {
+                throw BenchError("plants/\(name) does not fit the source: renew it")
+            }
+        }
     }
 
     /// An aim without a threshold, a threshold that does not exist and a figure that is not published are found.

@@ -8,8 +8,8 @@ struct Thresholds: Codable {
     }
 
     struct R1: Codable {
-        /// Maximum of the median of Tandem's CPU time divided by another side's, by mode, then by side. `quick` is more tolerant,
-        /// since a few runs on a shared machine are noisy.
+        /// Maximum of the median of Tandem's CPU time divided by another side's, by mode, then by side. Only full
+        /// runs have thresholds: quick runs measure pairs instead.
         var cpuRatioMedian: [String: [String: Double]]
         /// The same for Tandem's presets divided by FFmpeg as users run it, in full mode.
         var presetCPURatioMedian: [String: Double]
