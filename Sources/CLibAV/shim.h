@@ -23,8 +23,10 @@
 #include <malloc.h>
 #endif
 #include <dlfcn.h>
+#include <errno.h>
 #ifdef __linux__
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/timex.h>
@@ -223,6 +225,28 @@ static inline void clibav_request_slice(int milliseconds) {
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 #else
     (void)milliseconds;
+#endif
+}
+
+// splice(2) without offsets, with SPLICE_F_MOVE and SPLICE_F_NONBLOCK. fcntl.h has it only with _GNU_SOURCE, without which
+// Swift imports the C library.
+static inline long clibav_splice(int source, int target, long size) {
+#ifdef __linux__
+    return syscall(SYS_splice, source, NULL, target, NULL, (size_t)size, 1 | 2);
+#else
+    (void)source, (void)target, (void)size;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+// Sets the capacity of a pipe and returns it: fcntl(2), F_SETPIPE_SZ.
+static inline int clibav_resize_pipe(int pipe, int size) {
+#ifdef __linux__
+    return fcntl(pipe, 1031, size);
+#else
+    (void)pipe, (void)size;
+    return -1;
 #endif
 }
 

@@ -1,16 +1,16 @@
 import MediaTypes
 package import PipelineSpec
 
-/// The average bit rates that a room sends and stores, by which providers charge. ``RoomCost`` has the peak bit rates,
-/// which machines must be able to carry.
+/// Estimates, from a pipeline file, the average bit rates that its room receives, sends and stores, by which providers
+/// charge. ``RoomCost`` has the peak bit rates, which machines must be able to carry.
 package struct AverageTraffic: Sendable, Hashable {
-    /// Average bit rate received from publishers and pulled sources, in bit/s.
+    /// Expected average bit rate received from publishers and pulled sources, in bit/s.
     package var received: Int64 = 0
-    /// Average bit rate sent to each viewer that plays the highest video rendition, in bit/s.
+    /// Expected average bit rate sent to each viewer that plays the highest video rendition, in bit/s.
     package var perViewer: Int64 = 0
-    /// Average bit rate sent to relays, RTMP servers and stores, in bit/s.
+    /// Expected average bit rate sent to relays, RTMP servers and stores, in bit/s.
     package var sent: Int64 = 0
-    /// Average growth of the recording, in bit/s: the segments that it keeps, and the MP4 files made from them.
+    /// Expected average growth of the recording, in bit/s: the segments that it keeps, and the MP4 files made from them.
     package var recorded: Int64 = 0
 
     /// Bytes of media with container and playlists, in percent of the bytes of the media alone.

@@ -21,7 +21,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
 
     /// Stable error code, such as `notFound`.
     package let code: String
-    /// Number of this error in other live streaming services, such as 1404; 0 if it has none.
+    /// The number that NetEase's live service uses for this error, such as 1404; 0 if it has none.
     package let number: Int
     /// HTTP status: 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 429, 500, 502 or 503.
     package let status: Int

@@ -73,6 +73,15 @@ package final class EncoderControl: Sendable {
     /// Tracks that sleep now.
     package var sleepingTracks: Set<Int> { self.state.withLock { $0.asleep } }
 
+    /// Whether a track other than this one is encoded, or is about to wake.
+    package func encodes(otherThan track: Int) -> Bool {
+        self.state.withLock { state in
+            state.entered.indices.contains {
+                $0 != track && !(state.asleep.contains($0) && state.resting.contains($0))
+            }
+        }
+    }
+
     /// Requests that a track be encoded by its sibling, a cheaper encoder, or by its full encoder again. The exchange
     /// happens at the next IDR frame of the GOP grid; the change to the sibling happens at once while frames are
     /// dropped.

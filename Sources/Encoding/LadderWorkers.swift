@@ -91,7 +91,8 @@ struct ScaleWorker {
     ) -> Bool {
         guard
             let changes = sleep?.step(
-                canvas.tick, wanted: self.control.restingTracks, settled: self.control.sleepingTracks),
+                canvas.tick, beginsSegment: canvas.step?.beginsSegment, wanted: self.control.restingTracks,
+                settled: self.control.sleepingTracks),
             !changes.isEmpty
         else { return false }
         // Before the last encoder sleeps, or an earlier time when all slept would count as the encoders' lag.

@@ -40,9 +40,11 @@ package struct PassthroughGate: Sendable {
         /// Whether the playlists get a discontinuity before this tick.
         package var isBreak = false
         package var change: Change?
+        /// The source that has to be asked for a key frame, because its next one may come too late for passthrough.
+        package var keyFrameSource: SourceID?
     }
 
-    private struct Passing {
+    struct Passing {
         var target: PassthroughTarget
         var source: SourceID
         /// The first tick whose frame is not in the packets that were output.
@@ -61,16 +63,20 @@ package struct PassthroughGate: Sendable {
     package private(set) var targets: [PassthroughTarget]
     private let fps: Int
     private let gopFrames: Int64
-    private let segmentFrames: Int64
+    let segmentFrames: Int64
     private let partFrames: Int64
     /// Short segments at the beginning of the room; passthrough does not begin before their end.
-    private var opening: StartupSegments?
+    private(set) var opening: StartupSegments?
     private var slotStart: Int64 = 0
     private var gopStart: Int64 = 0
     private var gop: Int64 = 0
-    private var streams: [SourceID: PassthroughStream] = [:]
-    private var passing: Passing?
+    var streams: [SourceID: PassthroughStream] = [:]
+    var passing: Passing?
     private var solo: SourceID?
+    /// The tick of the last step.
+    private(set) var tick: Int64 = .min
+    /// The GOP, by source and first tick, in which a key frame was last requested.
+    var asked: (source: SourceID, gop: Int64)?
 
     /// Creates a gate that encodes all renditions.
     ///
@@ -162,6 +168,7 @@ package struct PassthroughGate: Sendable {
     package mutating func step(_ tick: Int64, _ facts: Facts) -> Step {
         var step = Step(step: TickPlan(gop: self.gop))
         self.solo = facts.solo
+        self.tick = tick
         if let opening = self.opening, tick > opening.end { self.opening = nil }
         let isNewSlot = tick - self.slotStart >= (self.opening?.frames ?? self.segmentFrames)
         if isNewSlot { self.slotStart = tick }
@@ -189,6 +196,9 @@ package struct PassthroughGate: Sendable {
             self.gopStart = tick
         }
         step.step.gop = self.gop
+        // Nothing falls asleep or wakes in the short segments at the beginning.
+        step.step.beginsSegment = tick == self.slotStart && self.opening == nil
+        step.keyFrameSource = self.keyFrameRequest(facts)
         return step
     }
 

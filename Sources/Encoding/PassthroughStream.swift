@@ -127,6 +127,15 @@ package struct PassthroughStream: Sendable {
         return self.past.map(\.frames).max().map { max($0, open) }
     }
 
+    /// First tick of the open GOP, and its length so far in ticks; `nil` if there is none.
+    package var openGop: (tick: Int64, frames: Int64)? { self.gop.map { ($0.tick, $0.last + 1) } }
+
+    /// Whether the open GOP is longer than each recent complete one, so that its end cannot be predicted.
+    package var isKeyOverdue: Bool {
+        guard let open = self.openGop, let longest = self.past.map(\.frames).max() else { return false }
+        return open.frames > longest
+    }
+
     /// Whether frames of a recent GOP, including the open one, are decoded in another order than they are shown in.
     package var hasBFrames: Bool { self.gop?.hasBFrames == true || self.past.contains(where: \.hasBFrames) }
 

@@ -55,10 +55,10 @@ package struct PassthroughTarget: Sendable, Hashable {
     /// Returns why the stream cannot replace the rendition; `nil` if it can.
     ///
     /// - Parameters:
-    ///   - limit: Length of a segment in ticks.
+    ///   - limit: Length of a segment in ticks; `nil`: the distance of the key frames is not checked.
     ///   - isJoining: Whether the stream is not passed through yet.
     package func refusal(
-        of stream: PassthroughStream, limit: Int64, isJoining: Bool
+        of stream: PassthroughStream, limit: Int64?, isJoining: Bool
     ) -> PassthroughCause? {
         guard let parameters = stream.parameters, !stream.isEnded else { return .lost }
         if let misfit = self.misfit(of: stream, parameters) { return misfit }
@@ -66,12 +66,20 @@ package struct PassthroughTarget: Sendable, Hashable {
             return .frameRate
         }
         if self.isForWebRTC, stream.hasBFrames { return .bFrames }
-        let wait = self.isForWebRTC ? min(limit, stream.fps * Self.longestWait / 1_000) : limit
-        if let longest = stream.longestGop, longest > wait { return .keyInterval }
+        if let limit, let longest = stream.longestGop, longest > self.longestGop(limit: limit, fps: stream.fps) {
+            return .keyInterval
+        }
         let share = isJoining ? Self.tolerance.joining : Self.tolerance.staying
         if let average = stream.averageBitrate, average > self.bitrate * share / 1_000 { return .bitrate }
         if stream.excess(over: self.maxBitrate) > self.bufferSize { return .bitrate }
         return nil
+    }
+
+    /// Returns the largest distance of key frames in ticks.
+    ///
+    /// - Parameter limit: Length of a segment in ticks.
+    func longestGop(limit: Int64, fps: Int64) -> Int64 {
+        self.isForWebRTC ? min(limit, fps * Self.longestWait / 1_000) : limit
     }
 
     /// Returns why the stream's configuration prevents passthrough, whatever its packets are; `nil` if it does not.

@@ -10,7 +10,7 @@ package struct RenditionSleep {
         case wake(track: Int)
     }
 
-    /// Ticks from one segment to the next, on the regular grid.
+    /// Ticks from one segment to the next in a room without passthrough.
     private let segmentTicks: Int64
     /// Renditions that get no frames.
     package private(set) var asleep: Set<Int> = []
@@ -21,14 +21,16 @@ package struct RenditionSleep {
     /// Returns the changes at a tick. At the first tick of a run, renditions may fall asleep inside a segment.
     ///
     /// - Parameters:
+    ///   - beginsSegment: Whether a segment begins at the tick; `nil`: as on the regular grid, because nothing cuts segments.
     ///   - wanted: Renditions that are to sleep.
     ///   - settled: Renditions whose encoder has output everything from before they fell asleep; others cannot wake.
     package mutating func step(
-        _ tick: Int64, wanted: @autoclosure () -> Set<Int>, settled: @autoclosure () -> Set<Int>
+        _ tick: Int64, beginsSegment: Bool? = nil, wanted: @autoclosure () -> Set<Int>,
+        settled: @autoclosure () -> Set<Int>
     ) -> [Change] {
         let isFirst = !self.hasBegun
         self.hasBegun = true
-        guard isFirst || tick.isMultiple(of: self.segmentTicks) else { return [] }
+        guard isFirst || beginsSegment ?? tick.isMultiple(of: self.segmentTicks) else { return [] }
         let wanted = wanted()
         guard wanted != self.asleep else { return [] }
         let waking = self.asleep.subtracting(wanted).intersection(settled())

@@ -4,11 +4,14 @@ package import MediaTypes
 package struct TickPlan: Sendable {
     /// Number of the GOP. It increases at every tick whose frame must be an IDR frame in every rendition.
     package var gop: Int64
+    /// Whether a segment of the room begins at this tick, at which renditions may fall asleep and wake.
+    package var beginsSegment: Bool
     /// A rendition that outputs a publisher's own packets instead of the encoded canvas.
     package var pass: Pass?
 
-    package init(gop: Int64, pass: Pass? = nil) {
+    package init(gop: Int64, beginsSegment: Bool = false, pass: Pass? = nil) {
         self.gop = gop
+        self.beginsSegment = beginsSegment
         self.pass = pass
     }
 

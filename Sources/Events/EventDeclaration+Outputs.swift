@@ -87,7 +87,7 @@ extension EventDeclaration {
             "output.live", "An RTMP output is connected and sends media.", [JSONField("level", .words(["normal"]))]),
         EventDeclaration(
             "output.stopped",
-            "An output has ended. The event of an RTMP output has url and rendition, that of a recording has path.",
+            "An RTMP output has ended (then the event has url and rendition), or an operator has stopped a recording (then it has path).",
             [
                 Self.outputID, Self.url.optional, Self.rendition.optional,
                 JSONField("path", .string, "The directory of the recording.").optional, Self.reason("removed"),

@@ -12,7 +12,10 @@ extension EventDeclaration {
         Self.state(
             "source.live", "A source is live: a frame or audio was decoded, or media arrives again after a stall."),
         Self.state("source.stalled", "A publisher that is still connected sends nothing."),
-        Self.state("source.lost", "A publisher has disconnected; source.reconnecting or source.lost_final follows."),
+        Self.state(
+            "source.lost",
+            "A publisher has disconnected. Then source.reconnecting follows, or source.lost_final if ingest.rtmp.reconnectGraceMs is 0."
+        ),
         Self.state(
             "source.reconnecting",
             "The room waits until graceUntil for a publisher that has disconnected, or a new connection replaces the publisher."
@@ -54,6 +57,14 @@ extension EventDeclaration {
                 ),
             ]),
         EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
+        EventDeclaration(
+            "source.noise_suppression",
+            "The noise suppression of a source was suspended, because the machine is overloaded, has resumed, or has failed.",
+            [
+                Self.uid,
+                JSONField("state", .words(["suspended", "resumed", "failed"]), "What has happened."),
+                Self.reason("the machine is overloaded"),
+            ]),
         EventDeclaration(
             "source.format", "The format of a source's frames, such as their size, has changed.",
             [Self.uid, Self.picture]),
@@ -239,7 +250,7 @@ extension EventDeclaration {
             ]),
         EventDeclaration(
             "source.recording_failed",
-            "A source's own recording cannot be written. Frames are lost; it is tried again every 10 s.",
+            "A source's own recording cannot be written. Frames are lost. Writing is tried again every 10 s, in a new file.",
             [Self.uid, Self.reason("recording: cannot write recordings/a.mp4: No space left on device")]),
         EventDeclaration(
             "source.recording_dropped",

@@ -102,7 +102,7 @@ package final class MPEGTSFeed: Sendable {
         }
     }
 
-    /// True if the thread has ended.
+    /// Whether the thread has ended; also true before ``start()``.
     var hasFinished: Bool { self.finished.wait(timeout: .now()) == .success }
 
     // MARK: The thread

@@ -23,8 +23,8 @@ package struct SpecDiagnostic: Sendable, Hashable {
     /// the mistake is not in a flag.
     package var flag: String? { if case .flag(let path, _) = self.position { "--set \(path)" } else { nil } }
 
-    /// Returns the message `FILE:LINE:COLUMN: path: what. Fix: remedy`, with the flag instead of the file if the
-    /// mistake is in a flag.
+    /// Returns the message `FILE:LINE:COLUMN: path: what. Fix: remedy`, with the flag instead of `FILE:LINE:COLUMN` if
+    /// the mistake is in a flag, and without line and column if it has no position.
     package func text(file: String) -> String {
         let place = self.flag ?? (self.line > 0 ? "\(file):\(self.line):\(self.column)" : file)
         let subject = self.path.isEmpty ? "" : "\(self.path): "

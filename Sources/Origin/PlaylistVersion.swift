@@ -4,8 +4,9 @@ import LibAV
 import NIOCore
 import Synchronization
 
-/// One version of a media playlist, between two changes, with its cached forms (full or delta update, compressed or
-/// not, with a query). Each form is made by the first request for it and shared by all others.
+/// One version of a media playlist, valid until the playlist changes, with its cached forms. Forms differ in three
+/// ways: full or delta update, compressed or not, and the request's query, which is added to the URIs. The first request
+/// for a form makes it, and later ones share it, except for forms with a query that exceed the cache's limits.
 final class PlaylistVersion: Sendable {
     private struct Form: Hashable {
         let skips: Bool

@@ -35,17 +35,20 @@ extension HLSPackager {
     /// - Parameter tick: First frame with media, the first one of a segment, counted from the room's origin.
     package func wake(track: Int, at tick: Int64) {
         guard self.tracks.indices.contains(track) else { return }
-        let slots = self.intake.withLock { intake -> SegmentBoundaries? in
-            guard intake.endlist == nil, !intake.isOver, intake.collector != nil else { return nil }
-            let slot = intake.slots.slot(ofFrame: tick)
-            intake.collector?.wake(track: track, at: slot)
-            intake.edge?.wake(track: track, at: slot)
-            return intake.slots
+        // The segmenter's lock is held while the boundaries are read, so that it misses no cut: ``cut(at:isBreak:recoding:)``
+        // adds a cut first to the boundaries and then to the segmenters.
+        self.segmenters[track].state.withLock { state in
+            let slots = self.intake.withLock { intake -> SegmentBoundaries? in
+                guard intake.endlist == nil, !intake.isOver, intake.collector != nil else { return nil }
+                let slot = intake.slots.slot(ofFrame: tick)
+                intake.collector?.wake(track: track, at: slot)
+                intake.edge?.wake(track: track, at: slot)
+                return intake.slots
+            }
+            guard let slots else { return }
+            state = TrackSegmenter(
+                kind: self.tracks[track].kind, grid: self.settings.grid, firstTick: tick, slots: slots,
+                frameStep: self.tracks[track].frameStep, isolatesKeys: self.settings.iFramePlaylists)
         }
-        guard let slots else { return }
-        let segmenter = TrackSegmenter(
-            kind: self.tracks[track].kind, grid: self.settings.grid, firstTick: tick, slots: slots,
-            frameStep: self.tracks[track].frameStep, isolatesKeys: self.settings.iFramePlaylists)
-        self.segmenters[track].state.withLock { $0 = segmenter }
     }
 }

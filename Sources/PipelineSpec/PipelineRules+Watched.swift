@@ -42,8 +42,11 @@ extension PipelineRules {
         if self.pipeline.canvas.policy == .perScene {
             return ("renditions with canvas.policy \"perScene\" change their size together", always)
         }
-        if self.pipeline.renditions.contains(where: { !$0.isAudioOnly && $0.video.passthrough == .auto }) {
-            return ("passthrough cuts the segments of all renditions", "set every passthrough to off, or \(always)")
+        if rendition.video.passthrough == .auto {
+            return (
+                "passthrough needs the rendition, whether or not somebody watches it",
+                "set its passthrough to off, or \(always)"
+            )
         }
         if let output = self.needing(rendition) {
             return (

@@ -36,7 +36,7 @@ struct SourceDraft: Sendable {
             ),
             Field(
                 optional: "streamKey", \.streamKey, .streamKey,
-                "stream key that the publisher must present (rtmp); unique"),
+                "for type rtmp: stream key that the publisher must present; unique"),
             Field(
                 "streamKeys", \.streamKeys, .list(of: .streamKey, 0...8, standIn: ""),
                 "several accepted stream keys instead, so that a new key can be distributed before the old one is removed",
@@ -47,15 +47,17 @@ struct SourceDraft: Sendable {
             Field(
                 optional: "streamKeyFile", \.streamKeyFile, .path,
                 "file that holds the stream key instead; each line is an accepted key; read again when it changes"),
-            Field(optional: "path", \.path, .path, "path of the media file (file), relative to the working directory"),
-            Field("loop", \.loop, .boolean, "whether the file starts again at its end (file)"),
+            Field(
+                optional: "path", \.path, .path,
+                "for type file: path of the media file, relative to the working directory"),
+            Field("loop", \.loop, .boolean, "for type file: whether the file starts again at its end"),
             Field(
                 optional: "url", \.url, .pullURL,
-                "rtmp://host[:port]/app/name to play (rtmp-pull), srt://host:port?streamid=… to call (srt-pull); its host "
-                    + "must be in ingest.pull.allowedHosts"),
+                "for type rtmp-pull: rtmp://host[:port]/app/name to play; for type srt-pull: srt://host:port?streamid=… to "
+                    + "call; its host must be in ingest.pull.allowedHosts"),
             Field(
                 optional: "urlEnv", \.urlEnv, .variable,
-                "environment variable that holds the URL instead (rtmp-pull, srt-pull)"),
+                "for types rtmp-pull and srt-pull: environment variable that holds the URL instead"),
             Field("volume", \.source.volume, .integer(0...200), "gain of its audio in percent"),
             Field(
                 "background", \.source.background, .boolean,
@@ -110,6 +112,9 @@ struct SourceDraft: Sendable {
                 .list(of: .object(Pipeline.AudioTrack.rule), 0...4, standIn: Pipeline.AudioTrack()),
                 "volumes of its audio tracks if it sends several (app and microphone); tracks that are not listed keep their volume"
             ),
+            Field(
+                "audio", \.source.audio, .object(Pipeline.SourceAudio.rule),
+                "what is done with its audio before it is mixed"),
             Field("decode", \.source.decode, .object(Pipeline.Decode.rule), "how it is decoded"),
             Field(
                 "relays", \.source.relays,
@@ -156,6 +161,7 @@ struct SourceDraft: Sendable {
         // An invalid type is already reported, and without the type it is unknown which keys are allowed.
         guard log.isSound("\(path).type") else { return source }
         self.checkRecord(of: source, path, &log)
+        self.checkAudio(of: source, path, &log)
         let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }
         switch draft.kind {
         case .rtmp:

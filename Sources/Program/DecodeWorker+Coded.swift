@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Output of the source's coded frames, for passthrough.
 extension DecodeWorker {
-    /// Announces the coding parameters of the following frames to the reader of ``SourceBuffer/coded``, with the
+    /// Announces the coding parameters of the following frames to the readers of the source's coded frames, with the
     /// operator's rotation added to the orientation, because packets cannot be rotated.
     mutating func tellCoding(_ parameters: CodecParameters) {
         let rotation = self.stage.rotation

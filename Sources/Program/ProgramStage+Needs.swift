@@ -47,7 +47,7 @@ extension ProgramStage {
     }
 }
 
-/// The sources that are visible (`seen`) or audible (`heard`) now or soon.
+/// The sources that are visible (`seen`) or audible (`heard`) now or within the next second.
 package struct SourceVisibility: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
     /// Sources of audible panes, also muted ones and those with volume 0 (they can become audible at any moment),

@@ -5,8 +5,8 @@ package import MediaTypes
 package struct FullCanvasSource: Sendable, Hashable {
     /// The source; `nil` if no source fills the canvas alone, during a transition, and while an overlay is played.
     package var source: SourceID?
-    /// Whether the source is decoded up to the current time, so that the canvas shows its current frame; `true` if
-    /// there is no such source.
+    /// Whether the source, also below an overlay, is decoded up to the current time, so that the canvas shows its current
+    /// frame; `true` if there is no such source.
     package var isFresh: Bool
     /// Format of the tick's canvas; `nil` before the first canvas.
     package var format: PictureFormat?
@@ -53,12 +53,11 @@ extension ProgramStage {
         _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
     ) -> FullCanvasSource {
         let format = player.last?.format
-        guard !player.isCrossing, !self.overlays.isBusy, let source = player.scene?.solo(in: self.director.canvas),
-            !hidden.contains(source)
+        guard !player.isCrossing, let source = player.scene?.solo(in: self.director.canvas), !hidden.contains(source)
         else { return FullCanvasSource(source: nil, isFresh: true, format: format) }
         let time = selected[source]?.time ?? .min
         let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
-        return FullCanvasSource(source: source, isFresh: isFresh, format: format)
+        return FullCanvasSource(source: self.overlays.isBusy ? nil : source, isFresh: isFresh, format: format)
     }
 
     /// Whether only the key frames of a source on air need to be decoded; see ``setUnseen(_:)``. `false` while an

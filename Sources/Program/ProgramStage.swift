@@ -113,7 +113,7 @@ package final class ProgramStage: Sendable {
 
     /// Counters of the program.
     package struct Stats: Sendable, Equatable {
-        /// Ticks that have run.
+        /// Ticks that this worker has run: one per frame of the program.
         package var ticks: Int64 = 0
         /// Ticks that began more than half a tick after they were due, without those due before the program began.
         package var late: Int64 = 0
@@ -468,6 +468,8 @@ package final class ProgramStage: Sendable {
         for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
             guard let selection = selected[pane.source] else { continue }
             if !selection.isFresh {
+                // Of a source that is passed through, only key frames may be decoded; its viewers see all its frames.
+                if worker.sources[pane.source]?.buffer.need.isHidden == true { continue }
                 repeated.append(pane.source)
             } else if let came = selection.arrival {
                 arrival = max(arrival ?? .min, came)

@@ -15,6 +15,8 @@ final class EdgeCore {
     let counters: SharedCounters
     /// One buffer for all connections, so that it stays in the CPU caches.
     var buffer = ByteBuffer()
+    /// One pipe for all connections that are read on the timer and are not encrypted; nil if bytes are copied.
+    private(set) lazy var pipe: SplicePipe? = self.settings.splices ? self.openPipe() : nil
     private var limiter: ConnectionLimiter
     private var isSweepDue = false
     private var failures = AuthFailureLimiter()
@@ -123,6 +125,14 @@ final class EdgeCore {
     }
 
     // MARK: Forwarding
+
+    private func openPipe() -> SplicePipe? {
+        let pipe = SplicePipe()
+        if pipe == nil {
+            self.logger.debug("bytes are copied", metadata: ["reason": "the system allows no large pipe"])
+        }
+        return pipe
+    }
 
     /// Adds a publisher that is forwarded: checks from now on whether its room moves and, if there is a read delay, reads
     /// its socket on the timer.

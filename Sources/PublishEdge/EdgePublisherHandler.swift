@@ -18,8 +18,11 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     private static let lingering = TimeAmount.seconds(1)
     /// Maximum number of bytes of one read while forwarding.
     private static let readBytes = 256 << 10
-    /// Maximum number of full reads of one connection at one turn, so that one fast publisher does not delay the others.
-    private static let mostReads = 4
+    /// Maximum number of bytes of one connection at one turn, so that one fast publisher does not delay the others.
+    private static let turnBytes = 1 << 20
+    /// Maximum number of reads of one connection at one turn: a read through the pipe can be small although the socket has
+    /// more.
+    private static let mostReads = 16
     /// A room that has not acknowledged anything for so long is gone, in milliseconds. The kernel would try for a
     /// quarter of an hour.
     private static let userTimeout: SocketOptionValue = 15_000
@@ -41,6 +44,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     private var attempt = 0
     /// Bytes that the channel has read since the last turn, while forwarding.
     private var sinceTurn = 0
+    private var secondRead = SecondRead()
     /// The publisher's socket, if it can be read directly; nil with TLS.
     private var socket: NIOBSDSocket.Handle?
     private let isSecure: Bool
@@ -318,21 +322,35 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         self.core.buffer = ByteBuffer()
         defer { self.core.buffer = buffer }
         var total = 0
-        for _ in 0..<Self.mostReads {
-            let count = SocketForwarder.receive(socket, into: &buffer, size: Self.readBytes)
-            if count == 0 { break }
+        for number in 0..<Self.mostReads {
+            let count: Int
+            let isLast: Bool
+            if let pipe = self.core.pipe,
+                let moved = link.splice(from: socket, through: pipe, size: Self.readBytes, rest: &buffer)
+            {
+                count = moved
+                if count > 0 { self.count(count) }
+                isLast = count < Self.readBytes && !self.secondRead.isNeeded(after: count, number: number)
+            } else {
+                count = SocketForwarder.receive(socket, into: &buffer, size: Self.readBytes)
+                if count > 0 { self.pass(&buffer) }
+                isLast = count < Self.readBytes
+            }
             total += count
-            self.pass(&buffer)
-            if count < Self.readBytes || link.pending > 0 { break }
+            // The forwarding may have ended with a broken room.
+            if isLast || total >= Self.turnBytes || link.pending > 0 || !self.isForwarding { break }
         }
         return total + self.sinceTurn
     }
 
     private func pass(_ buffer: inout ByteBuffer) {
-        let count = UInt64(buffer.readableBytes)
-        self.bytes += count
-        self.core.counters.update { $0.bytes += count }
+        self.count(buffer.readableBytes)
         self.link?.forward(&buffer)
+    }
+
+    private func count(_ bytes: Int) {
+        self.bytes += UInt64(clamping: bytes)
+        self.core.counters.update { $0.bytes += UInt64(clamping: bytes) }
     }
 
     private func roomDrained() {

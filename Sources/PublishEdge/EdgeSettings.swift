@@ -35,6 +35,9 @@ package struct EdgeSettings: Sendable {
     /// How long received bytes may wait in a publisher's socket so that more are forwarded at once, in nanoseconds. 0:
     /// they are forwarded as they arrive.
     package var readDelay: Int64 = 100_000_000
+    /// Whether bytes move from a publisher's socket to its room's by splice(2), if the system can do that; false: they are
+    /// copied. Publishers with TLS, and all publishers without a ``readDelay``, are always copied.
+    package var splices = true
     /// Time between two checks of the key directory for rooms that have moved, in nanoseconds.
     package var moveCheck: Int64 = 2_000_000_000
     package var session = EdgeSession.Settings()

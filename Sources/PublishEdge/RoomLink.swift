@@ -41,6 +41,23 @@ final class RoomLink {
         if buffer.readableBytes > 0 { self.write(ByteBuffer(bytes: buffer.readableBytesView)) }
     }
 
+    /// Moves what has arrived at the publisher's socket to the room's without copying it; what the room's socket does not
+    /// accept is written through the channel.
+    ///
+    /// - Parameter rest: Used for what is not accepted.
+    /// - Returns: Number of bytes taken from the publisher's socket; nil if this is impossible at present, or with this
+    ///   pipe. Then use ``forward(_:)``.
+    func splice(
+        from publisher: NIOBSDSocket.Handle, through pipe: SplicePipe, size: Int, rest: inout ByteBuffer
+    ) -> Int? {
+        guard self.pending == 0, let socket, self.channel.isActive else { return nil }
+        let moved = pipe.move(from: publisher, to: socket, size: size, rest: &rest)
+        if moved.isBroken { self.channel.close(promise: nil) }
+        // A copy, because the buffer is reused.
+        if rest.readableBytes > 0 { self.write(ByteBuffer(bytes: rest.readableBytesView)) }
+        return pipe.isUsable || moved.bytes > 0 ? moved.bytes : nil
+    }
+
     /// Closes the connection when the room has got all bytes, or after some seconds.
     func end() {
         guard !self.isEnding else { return }

@@ -32,4 +32,17 @@ enum SocketForwarder {
         buffer.moveReaderIndex(forwardBy: sent)
         return true
     }
+
+    /// Appends at most `size` bytes of a pipe to `buffer`.
+    ///
+    /// - Returns: The result of read(2); after -1, `errno` has the reason.
+    static func readPipe(_ pipe: Int32, into buffer: inout ByteBuffer, size: Int) -> Int {
+        var result = 0
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { bytes in
+            // At most as many bytes as the buffer has room for.
+            result = read(pipe, bytes.baseAddress, min(size, bytes.count))
+            return max(0, result)
+        }
+        return result
+    }
 }

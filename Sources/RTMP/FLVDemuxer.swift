@@ -211,9 +211,9 @@ package struct FLVDemuxer: Sendable {
     }
 
     /// Returns the NAL units from `start` on in canonical form: with four-byte lengths and without empty units. `nil`
-    /// if there are none, or if their lengths are not valid, which is counted.
+    /// if there are none, or if their lengths are not valid; both cases are counted.
     ///
-    /// - Returns: The types are those of H.264.
+    /// - Returns: The units, and their types as read from H.264 headers; for H.265 the types are meaningless.
     mutating func sanitized(
         _ memory: PacketMemory, from start: Int
     ) -> (memory: PacketMemory, range: Range<Int>, types: NALTypes)? {

@@ -242,8 +242,11 @@ struct RoomParts {
             })
         if let passthrough {
             outputs.shown = { tick, view in
-                let unseen = passthrough.step(tick, view)
-                joint.get()?.sourceParts.program.setUnseen(unseen)
+                let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
+                snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent)
+                guard let sources = joint.get()?.sourceParts else { return }
+                sources.program.setUnseen(outcome.need.keyFramesOnly)
+                if let source = outcome.keyFrameSource { sources.roster.sources[source]?.decode.wantKeyFrame() }
             }
         }
         if let captions {

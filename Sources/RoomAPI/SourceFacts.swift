@@ -133,7 +133,7 @@ extension SourceFacts: NamedReply {
         ReplyMember("audioTracks") { $0.audioTracks },
         ReplyMember("videoPackets") { $0.decoded.videoPackets },
         ReplyMember("audioPackets") { $0.decoded.audioPackets },
-        ReplyMember("damaged", "packets that were damaged according to the decoder") { $0.decoded.damaged },
+        ReplyMember("damaged", "audio and video packets that the decoder reported as damaged") { $0.decoded.damaged },
         ReplyMember("reopened", "how often a decoder was reopened") { $0.decoded.reopened },
         ReplyMember("dropped", "packets and frames dropped") { $0.dropped },
         ReplyMember("shown", "canvases composed with a pane of the source") { $0.shown },

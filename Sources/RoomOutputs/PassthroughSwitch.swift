@@ -10,8 +10,16 @@ import Synchronization
 /// Passes the packets of the sources to a ``PassthroughGate`` at every tick, and carries out its decisions. Used on the
 /// program thread, except where stated.
 package final class PassthroughSwitch: Sendable {
+    /// What a tick means for the source that is passed through.
+    package struct Outcome: Sendable, Hashable {
+        package var need: DecodeNeed.Decision
+        /// The source that has to be asked for a key frame; nil if there is none.
+        package var keyFrameSource: SourceID?
+    }
+
     private struct State {
         var gate: PassthroughGate
+        var need: DecodeNeed
         var lanes: [(id: SourceID, lane: CodedFrameQueue)]
         /// Removed sources whose last packets may still be passed through.
         var leaving: Set<SourceID> = []
@@ -32,9 +40,9 @@ package final class PassthroughSwitch: Sendable {
 
     private let ladder: EncodingStage
     private let packager: HLSPackager
-    /// Whether only key frames of the passed source need to be decoded, because its rendition is the only one and there is
-    /// no raw output.
-    private let isAlone: Bool
+    /// Whether a raw output takes every canvas.
+    private let isRecorded: Bool
+    private let isOffline: Bool
     private let host: LateHost
     private let state: Mutex<State>
 
@@ -61,14 +69,14 @@ package final class PassthroughSwitch: Sendable {
         guard !targets.isEmpty else { return nil }
         self.ladder = ladder
         self.packager = packager
-        self.isAlone = renditions.count == 1 && pipeline.raws.isEmpty
+        (self.isRecorded, self.isOffline) = (!pipeline.raws.isEmpty, pipeline.clock == .offline)
         self.host = host
         self.state = Mutex(
             State(
                 gate: PassthroughGate(
                     targets: targets, fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
                     segmentFrames: output.segmentFrames, partFrames: output.partFrames),
-                lanes: lanes.map { ($0, $1) }))
+                need: DecodeNeed(fps: pipeline.canvas.fps), lanes: lanes.map { ($0, $1) }))
         for lane in lanes.values { lane.open() }
     }
 
@@ -91,9 +99,9 @@ package final class PassthroughSwitch: Sendable {
 
     /// Processes the next tick, before its audio and its frame are passed to the encoders.
     ///
-    /// - Returns: The source of which only key frames need to be decoded; nil if there is none.
-    package func step(_ tick: Int64, _ view: FullCanvasSource) -> SourceID? {
-        let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
+    /// - Parameter isStillWanted: Whether a still of the current canvas is requested.
+    package func step(_ tick: Int64, _ view: FullCanvasSource, isStillWanted: Bool) -> Outcome {
+        let (step, need) = self.state.withLock { state -> (PassthroughGate.Step, DecodeNeed.Decision) in
             if !state.hasBegun {
                 state.gate.begin(at: tick, opening: self.packager.opening)
                 state.firstTick = tick
@@ -112,12 +120,27 @@ package final class PassthroughSwitch: Sendable {
             self.join(&step, &state)
             state.step = Self.joined(state.step, step.step)
             if let passed = state.leaving.first, state.gate.forget(passed) { state.leaving.remove(passed) }
-            return (step, self.isAlone && state.gate.isSteady ? state.gate.current?.source : nil)
+            return (step, self.decide(&state, tick, view, isStillWanted))
         }
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
         self.foresee(tick)
         if let change = step.change { self.host()?.outputs.report(change) }
-        return unseen
+        return Outcome(need: need, keyFrameSource: step.keyFrameSource)
+    }
+
+    /// Decides which frames of the passed source are decoded from the next tick on.
+    private func decide(
+        _ state: inout State, _ tick: Int64, _ view: FullCanvasSource, _ isStillWanted: Bool
+    ) -> DecodeNeed.Decision {
+        var facts = DecodeNeed.Facts(
+            passed: nil, isEncoded: true, isRecorded: self.isRecorded, isStillWanted: isStillWanted,
+            isFresh: view.isFresh)
+        if let (track, source) = state.gate.current {
+            // An offline program waits until the frames that it needs again are decoded.
+            facts.passed = self.isOffline ? (state.gate.isSteady ? source : nil) : state.gate.sureSource
+            facts.isEncoded = self.ladder.control.encodes(otherThan: track)
+        }
+        return state.need.step(tick, facts)
     }
 
     /// Replaces parameter sets of which no initialization segment can be made by an empty configuration, so that the

@@ -14,10 +14,18 @@ package final class SnapshotService: Sendable {
     /// Longest wait for the last thumbnail sheet at the end of the room, in nanoseconds, so that a disk that hangs does
     /// not delay the end.
     private static let patience: Int64 = 500_000_000
+    /// Longest wait for a current frame if only key frames of the source on air are decoded. Usually it takes one tick and
+    /// 100 ms.
+    private static let catchUp = DispatchTimeInterval.milliseconds(250)
 
     private struct State {
         /// The newest frame of the program.
         var latest: Picture?
+        /// Whether the program's next frames show the current frames of their sources; see
+        /// ``SnapshotService/noteCanvas(isCurrent:)``.
+        var isCurrent = true
+        /// Each is signaled with the next current frame.
+        var waiting: [DispatchSemaphore] = []
         var isStopped = false
     }
 
@@ -36,13 +44,40 @@ package final class SnapshotService: Sendable {
     package func note(_ picture: Picture) {
         // The previous frame is freed after the lock is released.
         var picture: Picture? = picture
-        self.state.withLock { swap(&picture, &$0.latest) }
+        let waiting = self.state.withLock { state -> [DispatchSemaphore] in
+            swap(&picture, &state.latest)
+            guard state.isCurrent, !state.waiting.isEmpty else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.signal() }
+    }
+
+    /// Sets whether the frames of the program, from the next ``note(_:)`` on, show the current frames of their sources. If
+    /// not, a still waits until they do.
+    package func noteCanvas(isCurrent: Bool) { self.state.withLock { $0.isCurrent = isCurrent } }
+
+    /// Whether a still waits for a current frame of the program.
+    package var isAwaited: Bool { self.state.withLock { !$0.waiting.isEmpty } }
+
+    /// Waits until the newest frame shows the current frames of its sources, for at most ``catchUp``. Returns at once if it
+    /// does.
+    private func awaitCurrent() {
+        let arrived = DispatchSemaphore(value: 0)
+        let waits = self.state.withLock { state -> Bool in
+            guard !state.isCurrent, !state.isStopped else { return false }
+            state.waiting.append(arrived)
+            return true
+        }
+        guard waits, arrived.wait(timeout: .now() + Self.catchUp) == .timedOut else { return }
+        self.state.withLock { state in state.waiting.removeAll { $0 === arrived } }
     }
 
     /// A JPEG image of the program, or of a source; nil before the first frame, and for an unknown source.
     func jpeg(
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
+        self.awaitCurrent()
         let picture: Picture? =
             if let source { self.sources()[source]?.snapshot } else { self.state.withLock(\.latest) }
         guard let picture else { return nil }
@@ -95,6 +130,7 @@ package final class SnapshotService: Sendable {
         StageThread("sprites", yields: true) {
             var maker = maker
             while !self.state.withLock(\.isStopped) {
+                self.awaitCurrent()
                 let pause = self.state.withLock(\.latest).map { take(&maker, $0) } ?? 500
                 if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
             }

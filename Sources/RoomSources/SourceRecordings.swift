@@ -217,7 +217,7 @@ package struct SourceRecordings: Sendable {
                 ])
         case .recorder(.failed(let error)):
             self.parts.logger.error(
-                "the recording of a source cannot be written; it is tried again every 10 s",
+                "the recording of a source cannot be written; frames are lost, and writing is tried again every 10 s",
                 metadata: ["uid": "\(id)", "error": "\(error)"])
             events.emit("source.recording_failed", ["uid": uid, "reason": .string(error.description)])
         case .dropped(let video, let audio):

@@ -2,7 +2,7 @@ import MediaTypes
 
 /// What the path of a request names.
 package enum WHEPRoute: Sendable, Hashable {
-    /// `/whep` or `/whep/NAME`; nil: the output's own rendition.
+    /// `/whep` or `/whep/NAME`; nil: the output's first rendition.
     case endpoint(rendition: String?)
     /// `/whep/session/ID`.
     case session(id: String)

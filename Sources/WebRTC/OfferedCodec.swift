@@ -39,12 +39,12 @@ struct OfferedCodec: Sendable, Hashable {
     }
 }
 
-/// The format parameters of H.264 in RTP.
+/// Ranks the H.264 payload formats of an offer by their format parameters (`fmtp`), and rejects unsupported ones.
 ///
 /// Spec: RFC 6184 §8.1.
 enum H264Format {
-    /// Profiles in order of preference: constrained baseline, baseline, main, high. The level does not count: it is not
-    /// binding in practice.
+    /// Returns the rank of a payload format; lower is preferred. Profiles in order of preference: constrained baseline,
+    /// baseline, main, high. The level is ignored, because it is not binding in practice.
     ///
     /// - Returns: 0 to 3 for packetization mode 1, 4 to 7 for mode 0; nil for other modes and profiles.
     static func rank(_ fmtp: [String: String]) -> Int? {

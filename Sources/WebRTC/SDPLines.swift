@@ -43,7 +43,7 @@ struct SDPLines {
         }
         let first = line.startIndex
         guard line.count >= 2, line[first].isLetter, line[first + 1] == UInt8(ascii: "=") else {
-            throw .malformed("expected a letter and an equals sign", line: self.number)
+            throw .malformed("the line does not begin with a letter and an equals sign", line: self.number)
         }
         guard !line.contains(0), let text = String(validating: line.dropFirst(2), as: UTF8.self) else {
             throw .malformed("the text contains NUL or is not valid UTF-8", line: self.number)

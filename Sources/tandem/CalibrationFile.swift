@@ -29,7 +29,9 @@ enum CalibrationFile {
             bytes = try FileBytes.read(path)
         } catch {
             guard named != nil else { return .reference }
-            StandardError.write("\(path) cannot be read. Fix: check the path, or create the file with --calibrate\n")
+            StandardError.write(
+                "\(path) cannot be read. Fix: check the path, or create the file with tandem plan --calibrate --calibration FILE\n"
+            )
             throw ExitStatus.fileMissing.code
         }
         do {

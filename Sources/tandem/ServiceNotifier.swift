@@ -35,7 +35,7 @@ struct ServiceNotifier: Sendable {
         outbox.deliver(view, now: SystemClock().now()) { self.socket.send($0) }
     }
 
-    /// Reports the state of a worker until the task is cancelled, including the last state.
+    /// Reports the state of a worker to the service manager until the task is cancelled, and once more then.
     func follow(_ view: @Sendable () -> ServiceNotices.View) async {
         var outbox = ServiceOutbox(watchdog: self.watchdog)
         while true {

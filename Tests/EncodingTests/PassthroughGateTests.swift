@@ -29,6 +29,10 @@ struct PassthroughRoom {
     var cuts: [Int64] = []
     var keys: [Int64] = []
     var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
+    /// Ticks of passthrough at which it may end soon.
+    var unsure: [Int64] = []
+    /// Ticks at which a key frame was requested.
+    var asked: [Int64] = []
     private var gop: Int64?
     /// Items not sent yet; each arrives ``lead`` ticks before its tick.
     private var queue: [(due: Int64, item: ProgramPacket)] = []
@@ -98,12 +102,14 @@ struct PassthroughRoom {
                 self.tick,
                 PassthroughGate.Facts(solo: self.solo, isResized: self.tick == isResized, isFresh: self.isFresh))
             if step.isCut { self.cuts.append(self.tick) }
+            if step.keyFrameSource != nil { self.asked.append(self.tick) }
             if step.step.gop != self.gop { self.keys.append(self.tick) }
             self.gop = step.step.gop
             if let change = step.change {
                 self.changes.append((self.tick, change))
                 if case .began = change { self.runs.append([]) }
             }
+            if self.gate.current != nil, self.gate.sureSource == nil { self.unsure.append(self.tick) }
             for packet in step.step.pass?.packets ?? [] {
                 #expect(packet.timescale == 30_000 && packet.dts >= 0)
                 self.runs[self.runs.count - 1].append(packet.pts / 1_000)
@@ -148,7 +154,7 @@ struct PassthroughGateTests {
         room.publish(0..<400, gop: gop)
         room.run(to: 380)
         #expect(room.begins == [gop] && room.ends.isEmpty)
-        #expect(room.runs == [Array(gop..<380)])
+        #expect(room.runs == [Array(gop..<380)] && room.unsure.isEmpty)
         #expect(room.cuts == Array(stride(from: gop, to: 380, by: 60)).map { $0 })
         let keys = Set(room.keys)
         #expect(stride(from: gop, to: 380, by: Int(gop)).allSatisfy { keys.contains($0) })
@@ -338,6 +344,7 @@ struct PassthroughGateTests {
         #expect(room.causes == [.keyInterval] && (230...244).contains(end))
         #expect(room.runs == [Array(60..<end)])
         #expect(room.keys.contains(end))
+        #expect(room.unsure == Array(234..<max(234, end)), "since the key frame after 60 frames did not arrive")
     }
 
     @Test(
@@ -349,7 +356,7 @@ struct PassthroughGateTests {
         room.publish(0..<150)
         room.send(.end)
         room.run(to: 300)
-        #expect(room.causes == [.lost] && room.ends == [152])
+        #expect(room.causes == [.lost] && room.ends == [152] && room.unsure == Array(143..<152))
         #expect(room.runs == [Array(60..<150)])
         room.configure()
         room.publish(0..<300, offsetMs: 10_017)
@@ -364,7 +371,7 @@ struct PassthroughGateTests {
         room.configure()
         room.publish(0..<150)
         room.run(to: 300)
-        #expect(room.causes == [.gap] && room.ends == [156])
+        #expect(room.causes == [.gap] && room.ends == [156] && room.unsure == Array(150..<156))
         #expect(room.runs == [Array(60..<150)])
     }
 
@@ -394,7 +401,7 @@ struct PassthroughGateTests {
         room.configure(CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12)))
         room.publish(180..<600)
         room.run(to: 590)
-        #expect(room.causes == [.settling] && room.ends == [180])
+        #expect(room.causes == [.settling] && room.ends == [180] && room.unsure == Array(174..<180))
         #expect(room.begins == [60, 300])
         #expect(room.runs.first?.last == 179)
     }
@@ -435,7 +442,7 @@ struct PassthroughGateTests {
         room.run(to: 122)
         room.publish(120..<400)
         room.run(to: 390)
-        #expect(room.causes == [.late] && room.ends == [122])
+        #expect(room.causes == [.late] && room.ends == [122] && room.unsure == [120, 121])
         #expect(room.begins.count == 2)
     }
 
@@ -449,7 +456,7 @@ struct PassthroughGateTests {
         room.solo = nil
         room.isFresh = false
         room.run(to: 153)
-        #expect(room.ends.isEmpty && !room.gate.isSteady)
+        #expect(room.ends.isEmpty && !room.gate.isSteady && room.gate.sureSource == nil)
         room.isFresh = true
         room.run(to: 160)
         #expect(room.ends == [153])
@@ -462,6 +469,52 @@ struct PassthroughGateTests {
         stuck.isFresh = false
         stuck.run(to: 200)
         #expect(stuck.ends == [156])
+    }
+
+    @Test(
+        "a publisher that sends key frames only on request is asked in every GOP, and passes as long as it answers"
+    )
+    func asksForKeyFrames() {
+        var room = Room()
+        room.configure()
+        // It answers a request after three ticks; a frame arrives six ticks before its tick.
+        var frame: Int64 = 0
+        var isAnswering = true
+        var next: Int64 = 0
+        while frame < 900 {
+            let isKey = frame == next
+            room.picture(ms: (frame * 1_000 + 15) / 30, key: isKey)
+            if isKey { next = .max }
+            frame += 1
+            let before = room.asked.count
+            room.run(to: max(0, frame - 6))
+            if isAnswering, room.asked.count > before { next = frame + 3 }
+            if frame == 800 { isAnswering = false }
+        }
+        #expect(room.begins.count == 1 && room.causes == [.keyInterval], "\(room.changes)")
+        #expect((800..<880).contains(room.ends.first ?? 0))
+        #expect(room.asked.count >= 12 && zip(room.asked, room.asked.dropFirst()).allSatisfy { $1 - $0 >= 49 })
+    }
+
+    @Test(
+        "a publisher with regular key frames, one that does not fit for another reason, and one in a PK are not asked")
+    func asksNobody() {
+        var regular = Room()
+        regular.configure()
+        regular.publish(0..<400, gop: 30)
+        regular.run(to: 380)
+        #expect(regular.asked.isEmpty)
+        var other = Room()
+        other.configure(CodecParameters(codec: .h264, configuration: Room.record(profile: 77, level: 40)))
+        other.publish(0..<400, gop: 200)
+        other.run(to: 380)
+        #expect(other.asked.isEmpty && other.gate.reason(0) == .level)
+        var pk = Room()
+        pk.solo = nil
+        pk.configure()
+        pk.publish(0..<400, gop: 200)
+        pk.run(to: 380)
+        #expect(pk.asked.isEmpty)
     }
 
     @Test("a resize of the canvas ends passthrough exactly at its tick")

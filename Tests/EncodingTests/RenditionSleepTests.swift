@@ -24,6 +24,16 @@ struct RenditionSleepTests {
         #expect(step(256, [0, 1], settled: [0, 1]) == [] && sleep.asleep == [0, 1])
     }
 
+    @Test("in a room with passthrough, renditions fall asleep and wake where its segments begin")
+    func cuts() {
+        var sleep = RenditionSleep(segmentTicks: 64)
+        #expect(sleep.step(0, beginsSegment: true, wanted: [], settled: []) == [])
+        #expect(sleep.step(64, beginsSegment: false, wanted: [1], settled: []) == [])
+        #expect(sleep.step(70, beginsSegment: true, wanted: [1], settled: []) == [.sleep(track: 1)])
+        #expect(sleep.step(128, beginsSegment: false, wanted: [], settled: [1]) == [])
+        #expect(sleep.step(130, beginsSegment: true, wanted: [], settled: [1]) == [.wake(track: 1)])
+    }
+
     private enum Word: Equatable {
         case packet(Int64, isKey: Bool)
         case slept(Int64)

@@ -64,7 +64,7 @@ struct PlaybackGateTests {
         #expect(Self.pairs(copy.query(scope: "/", seconds: 60)).map(\.value) == after.map(\.value))
     }
 
-    @Test("URLs with a missing, repeated or changed parameter are refused")
+    @Test("signed URLs with a missing, repeated or changed parameter are refused")
     func forged() {
         var generator = SystemRandomNumberGenerator()
         let gate = Self.gate()

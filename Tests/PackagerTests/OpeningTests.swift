@@ -118,7 +118,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "renditions 44 frames behind the audio, due to their lookahead, get no gap")
+        "no playlist has EXT-X-GAP if the encoders' lookahead puts the video 44 frames behind the audio")
     func lookahead() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())

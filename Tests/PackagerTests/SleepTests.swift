@@ -79,6 +79,37 @@ struct SleepTests {
         #expect(ListText(store.text("720p.m3u8")).count("#EXT-X-DISCONTINUITY") == 1)
     }
 
+    @Test(
+        "a rendition that sleeps and wakes at cuts off the grid has the numbers, dates and files of one that does not sleep"
+    )
+    func cuts() throws {
+        func run(sleeps: Bool) throws -> (MemoryStore, EdgeViewer) {
+            let store = MemoryStore()
+            let (output, viewer, _) = try EdgeTests.begun(store)
+            output.feed(0..<160)
+            output.packager.cut(at: 160, isBreak: true)
+            if sleeps { output.packager.sleep(track: 1, from: 160) }
+            output.feed(160..<256, only: sleeps ? [0, 2] : nil)
+            output.packager.cut(at: 256, isBreak: false)
+            if sleeps { output.packager.wake(track: 1, at: 256) }
+            output.feed(256..<288)
+            output.packager.cut(at: 288, isBreak: true)
+            output.feed(288..<640)
+            #expect(output.packager.step() == nil)
+            #expect(viewer.faults.isEmpty && output.events.failures.isEmpty, "\(viewer.faults)")
+            return (store, viewer)
+        }
+        let (slept, viewer) = try run(sleeps: true)
+        let (awake, whole) = try run(sleeps: false)
+        #expect(slept.text("720p.m3u8") == awake.text("720p.m3u8"))
+        #expect(viewer.last("720p.m3u8") == whole.last("720p.m3u8"))
+        let (list, other) = (ListText(slept.text("360p.m3u8")), ListText(awake.text("360p.m3u8")))
+        #expect(list.uris.count >= 5 && other.uris.suffix(list.uris.count) == list.uris[...], "\(list.uris)")
+        for name in list.uris { #expect(slept.files[name] == awake.files[name] && slept.files[name] != nil) }
+        #expect(list.value("EXT-X-DISCONTINUITY-SEQUENCE") == "1" && list.count("#EXT-X-DISCONTINUITY") == 1)
+        #expect(EdgeTests.tags(viewer.last("360p.m3u8"), "#EXT-X-GAP").isEmpty)
+    }
+
     @Test("the files of a rendition that sleeps are deleted when no player can need them any more")
     func deleted() throws {
         let (store, output, _) = try Self.run(

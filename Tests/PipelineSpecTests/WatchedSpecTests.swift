@@ -61,11 +61,14 @@ struct WatchedSpecTests {
         #expect(report.mistakes.isEmpty, "\(report.mistakes)")
     }
 
-    @Test("`when: watched` is refused with passthrough of any rendition, and for a rendition without video")
+    @Test("`when: watched` is refused with passthrough of the same rendition, and for a rendition without video")
     func others() {
         let passing = Self.renditions.replacing(
             #""height": 720"#, with: #""height": 720, "video": { "passthrough": "auto" }"#)
-        #expect(Self.read(passing).mistakes.map(\.path) == ["renditions[1].when"])
+        #expect(Self.read(passing).mistakes.isEmpty)
+        let both = Self.renditions.replacing(
+            #""height": 360"#, with: #""height": 360, "video": { "passthrough": "auto" }"#)
+        #expect(Self.read(both).mistakes.map(\.path) == ["renditions[1].when"])
         let sound = Self.renditions.replacing(#""width": 640, "height": 360"#, with: #""video": null"#)
         #expect(Self.read(sound).mistakes.map(\.path) == ["renditions[1].when"])
     }

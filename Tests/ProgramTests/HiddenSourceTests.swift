@@ -46,6 +46,16 @@ struct HiddenSourceTests {
     }
 
     @Test(
+        "the frame that is held of a lost publisher is its last one, also if only its key frames were decoded before",
+        arguments: [0, 2])
+    func lost(bFrames: Int) throws {
+        let items = try Self.items(gop: 30, bFrames: bFrames, count: 75)
+        let (plain, hidden) = (StageRun.newest(items, isHidden: false), StageRun.newest(items, isHidden: true))
+        #expect(try #require(hidden.picture).digest == #require(plain.picture).digest)
+        #expect(plain.undecoded == 0 && hidden.undecoded > 20, "\(hidden.undecoded)")
+    }
+
+    @Test(
         "a source that becomes visible shows the right frames at once; on an overloaded machine, from its next key frame on"
     )
     func thrifty() throws {

@@ -96,7 +96,7 @@ struct SourceTimelineFaultTests {
         #expect((190...210).contains(publisher.ahead(.audio, at: 19_992)))
     }
 
-    @Test("if only video restarts, both tracks are due one jitter buffer after arrival again")
+    @Test("if only the video's timestamps restart at zero, both tracks are again due one jitter buffer after arrival")
     func resetOfOneTrack() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })

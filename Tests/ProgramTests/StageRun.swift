@@ -17,7 +17,7 @@ final class StageLog: Sendable {
         switch event {
         case .undecodable(let error): self.failures.withLock { $0.append(error.code) }
         case .ended: self.ended.signal()
-        case .firstPicture, .formatChanged, .firstSound, .reanchored: break
+        case .firstPicture, .formatChanged, .firstSound, .reanchored, .noiseSuppression: break
         }
     }
 }
@@ -149,6 +149,20 @@ struct StageRun {
         var run = StageRun()
         run.finish(stage, log)
         return run
+    }
+
+    /// The newest frame of a live publication that has ended, and how many of its packets were not decoded.
+    ///
+    /// - Parameter isHidden: Whether only its key frames are decoded until it ends.
+    static func newest(_ items: [SourceItem], isHidden: Bool) -> (picture: Picture?, undecoded: Int) {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        buffer.need.setHidden(isHidden)
+        for item in items + [.end] { stage.offer(item) }
+        self.start(stage)
+        log.ended.wait(for: "the end of a publication")
+        stage.stop()
+        return (buffer.newest?.picture, stage.stats.undecoded)
     }
 
     /// The frame still shown of a publication that is dropped while its first frame is being decoded; `nil`: none.

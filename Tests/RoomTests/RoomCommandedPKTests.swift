@@ -21,7 +21,9 @@ extension InProcess {
             return (dates[1] - dates[0]) / 1_000_000
         }
 
-        @Test("a room without `pk` in its pipeline runs two PKs by command, each with its own length and scene")
+        @Test(
+            "a room without `pk` in its pipeline runs two PKs by command, one after the other, each with its own length and scene"
+        )
         func bareRoom() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -79,7 +79,7 @@ extension InProcess {
             let event = try await room.run(until: "encoder.fallback", within: 10)
             // libx264 begins with the first frame whose packet the failed encoder had not output.
             let encoded = output.count.load(ordering: .relaxed)
-            #expect(event.integer("tick") == encoded && event.text("rendition") == "90p", "\(encoded)")
+            #expect(event.integer("tick") == Int64(encoded) && event.text("rendition") == "90p", "\(encoded)")
             #expect((1...47).contains(encoded))
             try await room.run(until: "alarm.set") { $0.member("alarm", "type")?.string == "encoder.fallback" }
             try await room.publish(seconds: 6)
