@@ -40,6 +40,7 @@ line() { "$@" 2>/dev/null | head -n 1; }
     echo "valgrind $(line valgrind --version | sed 's/^valgrind-//')"
     echo "architecture $(uname -m)"
     echo "ffmpeg $(line "$tandem" --version | sed -n 's/.*FFmpeg \([^ ,)]*\).*/\1/p')"
+    echo "x264 $(ldd "$tandem" 2>/dev/null | sed -n 's/.*libx264\.so\.\([0-9]*\).*/\1/p' | head -n 1)"
     echo "swift $(line swift --version | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')"
     echo "libc $(line ldd --version | sed 's/.* //')"
     # Valgrind shows the program a processor with AVX2 if the machine has it.

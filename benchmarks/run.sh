@@ -92,9 +92,13 @@ fi
 
 tools
 if [ "$mode" = quick ]; then
-    # Counting needs one core, and other load does not change the count: it runs while the benchmarks are built.
+    # Counting needs one core, and other load does not change the count: it runs while the benchmarks are built, as a process group
+    # that ends with this script.
+    set -m
     ./instructions.sh work/instructions "${COUNTS:-1}" &
     counting=$!
+    set +m
+    trap 'kill -- "-$counting" 2>/dev/null || true' EXIT
 fi
 echo "Building the benchmarks …"
 case $mode in kernels | quick | full) build KernelRunner ;; esac
@@ -113,6 +117,7 @@ for part in $parts; do
     if [ "$mode" = quick ] && [ "$part" = instructions ]; then
         status=0
         wait "$counting" || status=$?
+        trap - EXIT
         [ "$status" = 0 ] || [ "$status" = 75 ] || exit 1
         export COUNTED=1
     fi

@@ -52,6 +52,21 @@ extension APISchema {
                     JSONField("position", .orNull(.integer), "place in the queue, from 1; null: scheduled"),
                 ] + EffectTime.fields)),
         APISchema(
+            "SubtitleCues",
+            .object([
+                JSONField("subtitles", .string, "name of the rendition"),
+                JSONField("cues", .list(.named("SubtitleCue")), "the cues in the order of the request"),
+            ])),
+        APISchema(
+            "SubtitleCue",
+            .object([
+                JSONField("startMs", .integer, "program time at which the text appears"),
+                JSONField("endMs", .integer, "program time at which the text disappears"),
+                JSONField(
+                    "late", .boolean,
+                    "whether it appears later than requested, because the segment of the requested time is complete"),
+            ])),
+        APISchema(
             "TextChange",
             .object(
                 [

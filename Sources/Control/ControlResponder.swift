@@ -172,7 +172,8 @@ package struct ControlResponder: Sendable {
     /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
-        case .text, .score, .playOverlay, .metadata, .keyframe, .demand, .still, .restart, .clips, .logLevel:
+        case .text, .score, .playOverlay, .subtitleCue, .metadata, .keyframe, .demand, .still, .restart, .clips,
+            .logLevel:
             return false
         case .source:
             // The body sets only a volume, which changes often.
@@ -290,6 +291,8 @@ package struct ControlResponder: Sendable {
         case .metadata: return .command(.accepted, try self.room.addMetadata(body))
         case .playOverlay(let name):
             return ControlOutcome(.json(.accepted, try self.playOverlay(name, body)), changed: false)
+        case .subtitleCue(let name):
+            return ControlOutcome(.json(.accepted, try self.room.addSubtitles(name, body)), changed: false)
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))
         case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))

@@ -44,6 +44,8 @@ package enum ControlRoute: Hashable {
     case still(uid: String)
     /// Plays an overlay.
     case playOverlay(name: String)
+    /// Adds cues to a subtitle rendition.
+    case subtitleCue(name: String)
     case text(String)
     case score(String)
     case countdown(String)
@@ -103,8 +105,9 @@ package enum ControlRoute: Hashable {
         case .clip, .clipFile, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .metadata, .restart, .start, .stop, .keyframe,
-            .demand:
+        case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .subtitleCue, .metadata, .restart, .start,
+            .stop,
+            .keyframe, .demand:
             [.post]
         }
     }
@@ -113,6 +116,7 @@ package enum ControlRoute: Hashable {
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}:still", "/v1/sources/{uid}/recording:start",
         "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/overlays/{name}:play",
+        "/v1/subtitles/{name}:cue",
         "/v1/texts/{textId}", "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/audio", "/v1/events",
         "/v1/alarms", "/v1/logs",
         "/v1/log-level",
@@ -133,6 +137,7 @@ package enum ControlRoute: Hashable {
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
         ("/v1/overlays/", { Self.named($0, before: ":play").map { .playOverlay(name: $0) } }),
+        ("/v1/subtitles/", { Self.named($0, before: ":cue").map { .subtitleCue(name: $0) } }),
         ("/v1/renditions/", { Self.rendition($0) }),
     ]
 

@@ -155,6 +155,13 @@ package protocol RoomControlling: Sendable {
     ///   outside the canvas, 429 if the machine is overloaded or too many plays wait.
     func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String
 
+    /// Adds cues to a subtitle rendition: all of them, or none.
+    ///
+    /// - Returns: The times at which the cues are shown, as a JSON object.
+    /// - Throws: ``ControlFailure``: 404 for an unknown rendition, 409 before the program has begun, 422 for mistakes in the
+    ///   cues, 429 if there are too many cues.
+    func addSubtitles(_ name: String, _ body: [UInt8]) throws(ControlFailure) -> String
+
     /// Ends the room: all stages are flushed and the playlists are closed.
     func end()
 
@@ -272,6 +279,11 @@ extension RoomControlling {
     /// By default there are no overlays.
     package func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String {
         throw .notFound("this room has no overlays", fix: "add \"overlays\" to the pipeline")
+    }
+
+    /// By default there are no subtitle renditions.
+    package func addSubtitles(_ name: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        throw .notFound("this room has no subtitle renditions", fix: "add \"subtitles\" to the pipeline")
     }
 
     /// By default there are no frames.

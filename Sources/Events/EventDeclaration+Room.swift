@@ -60,7 +60,7 @@ extension EventDeclaration {
             ]),
         Self.end(
             "room.ending",
-            "The room is ending, or this worker has failed. Only if the room ends do viewers get the end of the playlists."
+            "The room is ending, or this worker has failed. The playlists are closed with `EXT-X-ENDLIST` only if the room ends."
         ),
         Self.end("room.draining", "This worker stops, and the playlists stay open for a successor."),
         EventDeclaration("room.superseded", "A newer worker serves the room; this one stops."),

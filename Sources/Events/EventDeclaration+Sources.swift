@@ -58,6 +58,14 @@ extension EventDeclaration {
             ]),
         EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
         EventDeclaration(
+            "source.noise_suppression",
+            "The noise suppression of a source was suspended, because the machine is overloaded, has resumed, or has failed.",
+            [
+                Self.uid,
+                JSONField("state", .words(["suspended", "resumed", "failed"]), "What has happened."),
+                Self.reason("the machine is overloaded"),
+            ]),
+        EventDeclaration(
             "source.format", "The format of a source's frames, such as their size, has changed.",
             [Self.uid, Self.picture]),
         EventDeclaration(

@@ -17,11 +17,14 @@ package struct LiveEdgeUpdate: Sendable {
         package let name: String
         package let kind: TrackKind
         package let content: Content
+        /// MIME type of the object; `nil`: that of fragmented MP4 of this kind.
+        package let contentType: String?
 
-        package init(name: String, kind: TrackKind, content: Content) {
+        package init(name: String, kind: TrackKind, content: Content, contentType: String? = nil) {
             self.name = name
             self.kind = kind
             self.content = content
+            self.contentType = contentType
         }
     }
 

@@ -13,8 +13,10 @@ package struct MediaPlaylist: Sendable {
     package var isVOD = false
     /// Whether the entries are key frames (`EXT-X-I-FRAMES-ONLY`); see ``init(iFramesOf:control:)``.
     package internal(set) var isIFramesOnly = false
-    /// Whether the segments have initialization segments (`EXT-X-MAP`); MPEG-TS segments have none.
+    /// Whether the segments have initialization segments (`EXT-X-MAP`); MPEG-TS and WebVTT segments have none.
     package var hasMaps = true
+    /// Whether the segments are WebVTT; see ``init(subtitlesLike:from:segment:)``.
+    package internal(set) var isSubtitles = false
     package let segments: [Segment]
     /// The live edge of a low-latency playlist; `nil` for a playlist without parts.
     package let edge: LiveEdge?
@@ -123,7 +125,9 @@ package struct MediaPlaylist: Sendable {
         // 9: EXT-X-SKIP. 10: EXT-X-SKIP that leaves out date ranges.
         text += "#EXT-X-VERSION:\(skipped > 0 ? (skippingDateRanges ? 10 : 9) : self.version)\n"
         text += "#EXT-X-TARGETDURATION:\(self.targetDuration)\n"
-        if let edge = self.edge { text += self.isIFramesOnly ? edge.control.controlTag : edge.control.tags }
+        if let edge = self.edge {
+            text += self.isIFramesOnly || self.isSubtitles ? edge.control.controlTag : edge.control.tags
+        }
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
         // The tag is present from the first publish on: without the tag the value is 0, so a later value would
         // contradict earlier playlists.

@@ -53,6 +53,32 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         }
     }
 
+    /// A subtitle rendition. Spec: §4.4.6.1 (`EXT-X-MEDIA` of type `SUBTITLES`).
+    package struct Subtitles: Sendable, Hashable {
+        /// `GROUP-ID` of all subtitle renditions.
+        static let group = "subs"
+
+        package let name: String
+        /// Language as a BCP 47 tag.
+        package let language: String
+        /// Whether players show the rendition if the user has no other preference.
+        package let isDefault: Bool
+        package let uri: String
+
+        package init(name: String, language: String, isDefault: Bool, uri: String) {
+            self.name = name
+            self.language = language
+            self.isDefault = isDefault
+            self.uri = uri
+        }
+
+        var line: String {
+            "#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID=\(AttributeText.quoted(Self.group)),"
+                + "LANGUAGE=\(AttributeText.quoted(self.language)),NAME=\(AttributeText.quoted(self.name)),"
+                + "DEFAULT=\(self.isDefault ? "YES" : "NO"),AUTOSELECT=YES,URI=\(AttributeText.quoted(self.uri))\n"
+        }
+    }
+
     /// A variant stream. Spec: §4.4.6.2 (`EXT-X-STREAM-INF`).
     package struct Variant: Sendable, Hashable {
         package let uri: String
@@ -90,7 +116,8 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         /// - Parameters:
         ///   - hasPictures: Whether any variant of the playlist has video.
         ///   - hasCaptions: Whether the playlist has channels of closed captions.
-        func line(hasPictures: Bool = true, hasCaptions: Bool = false) -> String {
+        ///   - hasSubtitles: Whether the playlist has subtitle renditions.
+        func line(hasPictures: Bool = true, hasCaptions: Bool = false, hasSubtitles: Bool = false) -> String {
             var attributes = ["BANDWIDTH=\(self.bandwidth)", "AVERAGE-BANDWIDTH=\(self.averageBandwidth)"]
             var seen: Set<String> = []
             let codecs = self.codecs.filter { seen.insert($0).inserted }
@@ -100,6 +127,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
                 attributes.append("FRAME-RATE=\(rate.decimal(3))")
             }
             if let group = self.audioGroup { attributes.append("AUDIO=\(AttributeText.quoted(group))") }
+            if hasSubtitles { attributes.append("SUBTITLES=\(AttributeText.quoted(Subtitles.group))") }
             // NONE must be on every variant or on none (§4.4.6.2): without it players offer captions that do not exist.
             if hasCaptions, self.resolution != nil {
                 attributes.append("CLOSED-CAPTIONS=\(AttributeText.quoted(Captions.group))")
@@ -142,6 +170,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     package let audio: [Audio]
     /// The channels of closed captions; players show the first one by default.
     package var captions: [Captions] = []
+    package var subtitles: [Subtitles] = []
     /// The variants; players start with the first one.
     package let variants: [Variant]
     package let iFrames: [IFrames]
@@ -183,8 +212,10 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         for (index, channel) in self.captions.enumerated() where hasPictures {
             text += channel.line(isFirst: index == 0)
         }
+        for rendition in self.subtitles { text += rendition.line }
         for variant in self.variants {
-            text += variant.line(hasPictures: hasPictures, hasCaptions: !self.captions.isEmpty)
+            text += variant.line(
+                hasPictures: hasPictures, hasCaptions: !self.captions.isEmpty, hasSubtitles: !self.subtitles.isEmpty)
         }
         for list in self.iFrames { text += list.line }
         return text
@@ -192,6 +223,22 @@ package struct MultivariantPlaylist: Sendable, Hashable {
 }
 
 extension MultivariantPlaylist {
+    /// Returns the text of a playlist that ``rendered()`` has made, without its subtitle renditions.
+    package static func withoutSubtitles(_ text: String) -> String {
+        let attribute = ",SUBTITLES=\(AttributeText.quoted(Subtitles.group))"
+        return text.split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.hasPrefix("#EXT-X-MEDIA:TYPE=SUBTITLES,") }
+            .map { $0.hasPrefix("#EXT-X-STREAM-INF:") ? $0.replacing(attribute, with: "", maxReplacements: 1) : $0 }
+            .joined(separator: "\n")
+    }
+
+    /// The same playlist without its subtitle renditions.
+    package var withoutSubtitles: MultivariantPlaylist {
+        var playlist = self
+        playlist.subtitles = []
+        return playlist
+    }
+
     /// Returns the same playlist with other URIs.
     package func renamed(_ name: (String) -> String) -> MultivariantPlaylist {
         var playlist = MultivariantPlaylist(
@@ -211,6 +258,9 @@ extension MultivariantPlaylist {
             })
         playlist.contentID = self.contentID
         playlist.captions = self.captions
+        playlist.subtitles = self.subtitles.map {
+            Subtitles(name: $0.name, language: $0.language, isDefault: $0.isDefault, uri: name($0.uri))
+        }
         playlist.version = self.version
         return playlist
     }

@@ -104,7 +104,7 @@ extension Linter {
     /// throughout.
     private mutating func checkMixedUp(_ index: Int, _ number: Int64) {
         guard self.histories[index].records[number]?.digest?.main?.isVideo == true else { return }
-        for other in self.histories where other.index != index && !other.isIFrames {
+        for other in self.histories where other.index != index && !other.isIFrames && !other.isSubtitles {
             guard let match = self.nearest(to: index, number, in: other.index) else { continue }
             let shift = match &- number
             // The segment and its neighbors, whose check may have waited for a segment that differs.

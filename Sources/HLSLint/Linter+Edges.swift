@@ -92,7 +92,7 @@ extension Linter {
             reported[Location.withoutQuery(Location.resolve(report.uri, against: url))] = report
         }
         for other in self.histories
-        where other.index != index && !other.isEnded && other.failures == 0 && !other.isIFrames {
+        where other.index != index && !other.isEnded && other.failures == 0 && !other.isIFrames && !other.isSubtitles {
             guard let report = reported[Location.withoutQuery(other.url)] else {
                 self.addOnce(.reportMissing, "there is no report for \(other.name)", in: url)
                 continue

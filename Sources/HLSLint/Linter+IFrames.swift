@@ -55,7 +55,9 @@ extension Linter {
         if let range = segment.byteRange.flatMap({ LintRequest.range($0) }), Int64(bytes.count) != range.count {
             return fault("\(range.count) bytes from \(range.start) are listed, \(bytes.count) were received")
         }
-        guard Self.beginsFragment(bytes) else { return fault("its bytes do not begin with a fragment's boxes") }
+        guard Self.beginsFragment(bytes) else {
+            return fault("its bytes begin with none of the boxes moof, styp, emsg, prft and sidx")
+        }
         let digest = MediaDigest(Self.closed(bytes), facts)
         guard let span = digest.main, span.isVideo, span.sampleCount > 0 else {
             return fault("its bytes are not a moof and mdat with video frames")

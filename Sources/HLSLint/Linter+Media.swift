@@ -35,6 +35,8 @@ extension Linter {
         case .segment(let index, let number):
             if self.histories[index].list?.isIFramesOnly == true {
                 self.receivedIFrame(reply, request, index, number)
+            } else if self.histories[index].isSubtitles {
+                self.receivedSubtitles(reply, request, index, number)
             } else {
                 return self.receivedSegment(reply, request, index, number)
             }

@@ -175,7 +175,9 @@ extension Linter {
 
     // MARK: Time
 
-    mutating func checkTiming(from old: MediaList?, to new: MediaList, _ index: Int, _ request: LintRequest) {
+    mutating func checkTiming(
+        from old: MediaList?, to new: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply
+    ) {
         guard let old else {
             self.histories[index].firstAt = self.now
             self.histories[index].segmentAt = self.now
@@ -199,9 +201,10 @@ extension Linter {
             self.checkPace(new, index)
         }
         if new.edge > old.edge {
-            let pause = self.now - history.edgeAt
-            // The first wait began somewhere within a part, and a playlist is read again only after the previous reply
-            // was checked.
+            // A playlist is read again only after the previous reply was checked, which may take long after an outage.
+            // The server has only the time since the request.
+            let pause = self.now - max(history.edgeAt, reply.sentAt)
+            // The first wait began somewhere within a part.
             if let target = new.partTarget, new.hasParts, request.asked != nil, pause > 2 * target + Self.timingSlack {
                 self.add(
                     .partLate, "no new part for \(Self.seconds(pause)), the part target is \(Self.seconds(target))",

@@ -172,6 +172,12 @@ package struct Linter: Sendable {
             guard known.insert(url).inserted else { continue }
             self.histories.append(PlaylistHistory(index: self.histories.count, url: url, isIFrames: true))
         }
+        for rendition in list.renditions where rendition.plain("TYPE") == "SUBTITLES" {
+            guard let uri = rendition.quoted("URI"), case let url = Location.resolve(uri, against: self.url),
+                known.insert(url).inserted
+            else { continue }
+            self.histories.append(PlaylistHistory(index: self.histories.count, url: url, isSubtitles: true))
+        }
         return self.histories.map { LintRequest(.playlist($0.index), $0.url) }
             + [LintRequest(.multivariant, self.url, notBefore: self.now &+ 5_000_000_000)]
     }
@@ -219,7 +225,7 @@ package struct Linter: Sendable {
         self.checkStatic(list, index)
         self.checkVersion(list, isDelta: isDelta, index)
         if let old = history.list { self.checkUpdate(from: old, to: list, index) }
-        self.checkTiming(from: history.list, to: list, index, request)
+        self.checkTiming(from: history.list, to: list, index, request, reply)
         self.checkIFrameList(list, index)
         self.checkDateRanges(list, index)
         self.checkHold(list, index, request, reply)

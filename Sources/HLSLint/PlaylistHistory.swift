@@ -35,6 +35,8 @@ struct PlaylistHistory: Sendable {
     var url: String
     /// Whether the playlist is listed with EXT-X-I-FRAME-STREAM-INF.
     var isIFrames = false
+    /// Whether the playlist is that of a rendition of type SUBTITLES.
+    var isSubtitles = false
     /// The encryption keys by URI.
     var keys: [String: KeyState] = [:]
     /// Media sequence number of the segment of each event, by scheme and id.

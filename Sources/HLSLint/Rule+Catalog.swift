@@ -124,7 +124,7 @@ extension Rule {
         case .mapMissing: Entry("§3.1.2", "print EXT-X-MAP before fragmented MP4 segments")
         case .mapUnreadable: Entry("§3.1.2", "write ftyp and moov with a track for each fragment's track")
         case .mapNotEmpty: Entry("§3.1.2", "leave durations and sample tables of the initialization segment empty")
-        case .mapBrand: Entry("§3.1.2", "declare the brand iso6 or a later one")
+        case .mapBrand: Entry("§3.1.2", "declare iso6 or a later brand in ftyp")
         case .segmentUnreadable:
             Entry("§3.1", "write whole moof and mdat boxes, or whole transport packets after a PAT and a PMT")
         case .addressing: Entry("§3.1.2", "address samples relative to the fragment (default-base-is-moof)")
@@ -156,6 +156,10 @@ extension Rule {
         case .iFrameRange:
             Entry(
                 "§3.1.2, AAS 6.8", "let each range begin with the moof of an IDR frame and contain all of that frame")
+        case .webVTTBroken:
+            Entry(
+                "§3.1.4",
+                "begin each segment with WEBVTT, and put every cue into exactly the segments during which it is shown")
         case .segmentGone:
             Entry(
                 "§6.2.2", "keep a removed segment for its own duration plus that of the longest playlist that listed it"

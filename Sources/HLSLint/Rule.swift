@@ -101,6 +101,7 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case keyWrong = "key-wrong"
     case iFrameList = "i-frame-list"
     case iFrameRange = "i-frame-range"
+    case webVTTBroken = "webvtt-broken"
     case segmentGone = "segment-gone"
     case partGone = "part-gone"
     case segmentSlow = "segment-slower-than-real-time"

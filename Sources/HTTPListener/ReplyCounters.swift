@@ -25,8 +25,8 @@ package final class ReplyCounters: Sendable {
     /// One row for each status in ascending order, including those that have not occurred; `other` is the last row.
     package var rows: [Row] { self.state.withLock { $0 } }
 
-    /// Bytes passed to the sockets: heads, bodies, frames and encryption. Connections report them once per second and
-    /// when they close.
+    /// Bytes that connections have written: heads, bodies, frames and encryption, including those that still wait in
+    /// memory for a slow client. A connection adds its bytes at least once per second while it writes, and when it closes.
     package var sentBytes: Int64 { self.sent.load(ordering: .relaxed) }
 
     /// Counts a reply. Does not allocate.

@@ -33,7 +33,7 @@ package enum UnixSocketFile {
         guard chmod(path, 0o600) == 0 else {
             throw MediaError(
                 .bindFailed, "\(path) cannot be restricted to its owner (errno \(errno))", at: place,
-                fix: "choose a path on a local file system")
+                fix: "choose a path for the socket on a local file system, where permissions can be changed")
         }
     }
 

@@ -6,7 +6,7 @@ package struct RelayStatus: Sendable, Hashable {
         case connecting
         /// The remote server takes the source's packets.
         case live
-        /// The connection failed; the next attempt follows after the back-off.
+        /// The connection attempt has failed, or the connection has ended; the next attempt follows after the back-off.
         case failed
     }
 

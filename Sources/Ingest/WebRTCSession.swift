@@ -10,10 +10,10 @@ package import WebRTC
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class WebRTCSession {
-    /// Times in nanoseconds.
+    /// Time limits of a publisher's session, in nanoseconds.
     package struct Limits: Sendable, Equatable {
         package var transport = PeerTransport.Limits()
-        /// From the end of the handshake to the first RTP packet.
+        /// Maximum time from the end of the handshake to the first RTP packet.
         package var firstMedia: Int64 = 20_000_000_000
         /// Time without RTP and RTCP until the publisher counts as lost. A publisher that has removed its track sends reports only.
         package var silence: Int64 = 2_000_000_000

@@ -21,7 +21,7 @@ final class AudioEncoderContext {
     }
 
     let raw: UnsafeMutablePointer<AVCodecContext>
-    let frame: UnsafeMutablePointer<AVFrame>
+    private let frame: UnsafeMutablePointer<AVFrame>
     private let slot: PacketSlot
     private var pool = PacketPool()
     private let settings: Settings

@@ -14,7 +14,8 @@ package struct TextMask: Sendable {
         self.coverage = [UInt8](repeating: 0, count: self.width * self.height)
     }
 
-    /// Number of columns up to the last one with a visible sample (coverage of 16 or more); 0 if there is none.
+    /// Number of columns from the left edge up to and including the last one with a visible sample (coverage of 16 or
+    /// more); 0 if there is none.
     package var inkWidth: Int {
         var end = 0
         for row in 0..<self.height {

@@ -235,7 +235,7 @@ package struct PortablePipeline: Sendable {
                         font.string.map { .string(self.file("\(place)[\(index)]", $0, parent: key)) } ?? font
                     }))
         case (_, let origin?)
-        where ["placeholderImage", "authorities"].contains(key) || key == "path" && parent != "outputs":
+        where ["placeholderImage", "authorities", "noiseModel"].contains(key) || key == "path" && parent != "outputs":
             return JSONMember(key, .string(self.file(place, origin, parent: parent)))
         default: break
         }

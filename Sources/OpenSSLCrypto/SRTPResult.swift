@@ -1,4 +1,4 @@
-/// What became of a packet.
+/// The result of protecting or decrypting a packet.
 package enum SRTPResult: Sendable, Hashable {
     /// The packet is authentic and now decrypted, or it is now protected.
     case ok

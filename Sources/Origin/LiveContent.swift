@@ -352,7 +352,8 @@ package final class LiveContent: OriginContent {
 
     private static func object(_ buffers: [ByteBuffer], _ object: LiveEdgeUpdate.Object) -> OriginObject {
         OriginObject(
-            body: .buffers(buffers), contentType: object.kind == .video ? "video/mp4" : "audio/mp4",
+            body: .buffers(buffers),
+            contentType: object.contentType ?? (object.kind == .video ? "video/mp4" : "audio/mp4"),
             // A name never gets other bytes.
             cacheControl: "public, max-age=31536000, immutable", entityTag: "\"\(object.name)\"", heads: SharedHeads())
     }

@@ -113,7 +113,8 @@ package struct EndedOutput: OutputDirectory {
         for row in self.state.dateRanges { ranges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0) }
         return OutputListing(
             origin: origin, tracks: tracks, dateRanges: ranges, multivariantName: self.state.multivariantName,
-            multivariant: String(decoding: multivariant, as: UTF8.self), isEnded: true,
+            multivariant: MultivariantPlaylist.withoutSubtitles(String(decoding: multivariant, as: UTF8.self)),
+            isEnded: true,
             nextMediaSequence: self.state.nextMediaSequence)
     }
 

@@ -25,6 +25,8 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var contentID: String?
     /// The channels of closed captions in the video; empty: the playlist says that there are none.
     package var captions: [MultivariantPlaylist.Captions] = []
+    /// The subtitle renditions.
+    package var subtitles: [SubtitleSettings] = []
     /// Whether to start a new session in a directory whose room has ended; files of the ended session are removed. A
     /// room that has not ended is continued in any case.
     package var newSession: Bool

@@ -129,6 +129,7 @@ extension HLSPackager {
         for index in shown.indices {
             changes.merge(publication.resume(shown[index], track: index, from: plan.firstSlot), uniquingKeysWith: +)
         }
+        self.resumeSubtitles(&publication)
         // After a segment of another length, the previous worker may have ended between two regular segment boundaries.
         if plan.fill != nil { publication.resume(at: plan.slots.firstFrame(ofSlot: plan.firstSlot)) }
         let breaks = Set(
@@ -219,7 +220,8 @@ extension HLSPackager {
                 for change in changes { intake.collector?.change(change, from: slot) }
             }
             guard intake.viewers != nil, result == .done else { return }
-            var edge = LiveEdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
+            var edge = LiveEdgePublication(publication, firstListed: self.firstListed, subtitles: self.subtitles) {
+                [weak self] name in
                 self?.isStored(segment: name) ?? false
             }
             if !planned.isEmpty { edge.setSlots(intake.slots) }
@@ -245,13 +247,14 @@ extension HLSPackager {
         guard result == .done else {
             throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
         }
+        self.subtitles?.begin(at: TimeMath.scale(plan.firstTick, by: 1_000, over: Int64(max(1, grid.fps))))
         return Beginning(origin: origin, firstTick: plan.firstTick)
     }
 
     private func makeWriter(_ publication: Publication) -> PublicationWriter {
         PublicationWriter(
             publication: publication, store: self.store, clock: self.clock, firstListed: self.firstListed,
-            keeper: self.keeper,
+            keeper: self.keeper, subtitles: self.subtitles,
             show: { [weak self, name = self.settings.multivariantName] objects in
                 self?.objects.withLock { $0 = objects }
                 if objects[name] != nil { self?.noteFirstShown() }
@@ -276,6 +279,7 @@ extension HLSPackager {
         for index in shown.indices {
             changes.merge(publication.resume(shown[index], track: index, from: slot), uniquingKeysWith: +)
         }
+        self.resumeSubtitles(&publication)
         var slots = self.slots(shown, publication, from: slot)
         for index in slots.indices { slots[index].changes = changes[slots[index].slot] ?? [] }
         publication.resumeRanges(
@@ -352,6 +356,7 @@ extension HLSPackager {
         let next = self.claimed.nextMediaSequence
         let maps = Set(record.tracks.flatMap { track in [track.map] + track.whole.map(\.map) })
         for name in self.unlistedParts(besides: record.names) { try? self.store.remove(name) }
+        self.removeFormerSubtitles()
         // This run has a journal of its own, which is complete.
         let journals = (max(1, before - Self.orphanedRuns)...before).map { ArchiveJournal.name(incarnation: $0) }
         for name in Set(journals + [self.claimed.archive?.journal].compactMap { $0 }) { try? self.store.remove(name) }
@@ -365,7 +370,12 @@ extension HLSPackager {
                 // that was killed while it wrote slate has left more.
                 var number = next
                 while number < next + 2 || self.store.contains(names.segment(number, incarnation: incarnation)) {
-                    try? self.store.remove(names.segment(number, incarnation: incarnation))
+                    let name = names.segment(number, incarnation: incarnation)
+                    for rendition in self.claimed.subtitles {
+                        let own = SubtitlePublication.segmentName(rendition.name, like: name, of: track.name)
+                        if let own { try? self.store.remove(own) }
+                    }
+                    try? self.store.remove(name)
                     guard number < next + Self.mostOrphans else { break }
                     number += 1
                 }

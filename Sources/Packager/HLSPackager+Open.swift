@@ -78,6 +78,16 @@ extension HLSPackager {
         if settings.hasWholeWindowPlaylists {
             names.insert(Publication.wholeWindowName(ofMultivariant: settings.multivariantName))
         }
+        for rendition in settings.subtitles {
+            let all = [
+                TrackNames(track: rendition.name).playlist,
+                Publication.wholeWindowNames(of: rendition.name).playlist,
+            ]
+            guard TrackNames.isValid(rendition.name), all.allSatisfy({ names.insert($0).inserted }) else {
+                throw refuse(
+                    "\(rendition.name) cannot name a subtitle rendition", fix: "use another name for that rendition")
+            }
+        }
         for track in tracks {
             guard TrackNames.isValid(track.name) else {
                 throw refuse(
@@ -175,12 +185,17 @@ extension HLSPackager {
             try store.remove(TrackNames(track: track.name).playlist)
             if track.iFrameSequence != nil { try store.remove(TrackNames(track: track.name).iFramePlaylist) }
         }
+        for rendition in state.subtitles {
+            try store.remove(TrackNames(track: rendition.name).playlist)
+            if state.archive != nil { try store.remove(Publication.wholeWindowNames(of: rendition.name).playlist) }
+        }
         for track in state.tracks {
             let names = TrackNames(track: track.name)
             for entry in track.entries {
-                try store.remove(names.segment(entry.mediaSequence, incarnation: entry.incarnation))
+                let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
+                try self.remove(segment: uri, of: track.name, state, store)
             }
-            for retired in track.retired { try store.remove(retired.uri) }
+            for retired in track.retired { try self.remove(segment: retired.uri, of: track.name, state, store) }
             for map in track.maps { try store.remove(map) }
         }
         guard let archive = state.archive else { return }
@@ -189,7 +204,8 @@ extension HLSPackager {
             switch row {
             case .segment(let track, _, let entry):
                 let names = TrackNames(track: track)
-                try store.remove(names.segment(entry.mediaSequence, incarnation: entry.incarnation))
+                let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
+                try self.remove(segment: uri, of: track, state, store)
             case .retired(let segment):
                 try store.remove(segment.uri)
                 try store.remove(segment.map.uri)
@@ -197,5 +213,17 @@ extension HLSPackager {
             }
         }
         if let journal = archive.journal { try store.remove(journal) }
+    }
+
+    /// Removes a segment, and the subtitle segments that may belong to it.
+    private static func remove(
+        segment uri: String, of track: String, _ state: StateFile, _ store: any SegmentStore
+    ) throws(MediaError) {
+        try store.remove(uri)
+        for rendition in state.subtitles {
+            if let name = SubtitlePublication.segmentName(rendition.name, like: uri, of: track) {
+                try store.remove(name)
+            }
+        }
     }
 }

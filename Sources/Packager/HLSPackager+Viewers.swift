@@ -68,7 +68,7 @@ extension HLSPackager {
     /// Target duration in seconds.
     package var targetDuration: Int { self.settings.grid.targetDuration }
 
-    /// File names of the live media playlists, including I-frame playlists.
+    /// File names of the live media playlists, including I-frame playlists and those of subtitle renditions.
     package var mediaPlaylistNames: Set<String> {
         var names = Set(self.tracks.map { TrackNames(track: $0.name).playlist })
         if self.settings.iFramePlaylists {
@@ -76,7 +76,7 @@ extension HLSPackager {
                 names.insert(TrackNames(track: track.name).iFramePlaylist)
             }
         }
-        return names
+        return names.union(self.subtitleNames.map { TrackNames(track: $0).playlist })
     }
 
     /// File name of a track's media playlist; empty for an unknown track.
@@ -96,8 +96,8 @@ extension HLSPackager {
     /// listed or was until recently, or an additional object (``show(_:as:contentType:)``, ``serve(_:)``); `nil` for
     /// every other name, even if a file of that name exists. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {
-        self.objects.withLock { $0[name] } ?? self.archivedObject(named: name) ?? self.keyObject(named: name)
-            ?? self.extras.withLock { $0[name] }
+        self.objects.withLock { $0[name] } ?? self.archivedObject(named: name) ?? self.archivedSubtitles(named: name)
+            ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
             ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first
     }
 

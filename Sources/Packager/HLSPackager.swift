@@ -55,6 +55,8 @@ package final class HLSPackager: Sendable {
     /// Receives everything that is listed, for recordings, which keep media longer than the playlists; `nil` without
     /// recording.
     let keeper: (any ListingObserver)?
+    /// The cues of the subtitle renditions; `nil` if there are none.
+    let subtitles: SubtitleRenditions?
     let segmenters: [LockedSegmenter]
     /// Media and changes that wait for the writer.
     let intake: Mutex<Intake>
@@ -97,6 +99,7 @@ package final class HLSPackager: Sendable {
         self.recordedNumber = Atomic(claimed.nextMediaSequence)
         self.keeper = keeper
         self.report = report
+        self.subtitles = settings.subtitles.isEmpty ? nil : SubtitleRenditions(settings.subtitles.map(\.name))
         self.segmenters = tracks.map { _ in LockedSegmenter() }
         self.intake = Mutex(Intake(grid: settings.grid))
     }

@@ -46,8 +46,12 @@ struct LiveEdgePublication: Sendable {
     ///   - publication: The output's state at the start of the run.
     ///   - firstListed: Number of segments that each playlist lists when it is first shown, unless the room ends
     ///     earlier.
+    ///   - subtitles: The content of the subtitle renditions' segments; `nil` if there are no such renditions.
     ///   - isStored: Returns whether viewers can request a file with a segment's name.
-    init(_ publication: Publication, firstListed: Int = 1, isStored: @escaping @Sendable (String) -> Bool) {
+    init(
+        _ publication: Publication, firstListed: Int = 1, subtitles: SubtitleRenditions? = nil,
+        isStored: @escaping @Sendable (String) -> Bool
+    ) {
         self.control = ServerControl(grid: publication.grid)
         self.tracks = publication.tracks.map { track in
             LiveEdgeTrack(
@@ -61,6 +65,10 @@ struct LiveEdgePublication: Sendable {
         self.isStored = isStored
         for track in publication.tracks { self.add(track.map, track.initialization, track.kind) }
         for index in self.tracks.indices { self.tracks[index].resume(publication.dateRanges) }
+        if let index = publication.subtitleReference, let subtitles {
+            self.tracks[index].subtitles = LiveEdgeTrack.Subtitles(
+                renditions: publication.subtitles, content: subtitles)
+        }
     }
 
     private mutating func add(_ map: InitializationSegment, _ bytes: [UInt8], _ kind: TrackKind) {
@@ -274,8 +282,9 @@ struct LiveEdgePublication: Sendable {
             for index in order where self.tracks[index].isChanged || !self.known.contains(index) {
                 guard self.isEnded || !self.tracks[index].isUnlisted else { continue }
                 self.known.insert(index)
-                self.update.playlists.append(
-                    (self.tracks[index].playlistName, self.tracks[index].takePlaylist(self.control)))
+                let playlist = self.tracks[index].takePlaylist(self.control)
+                self.update.playlists.append((self.tracks[index].playlistName, playlist))
+                self.update.playlists += self.tracks[index].takeSubtitles(like: playlist)
                 if let list = self.tracks[index].takeIFrames(self.control) { self.update.playlists.append(list) }
             }
         }

@@ -67,6 +67,8 @@ struct LiveEdgeTrack: Sendable {
     private(set) var isWaking = false
     /// Version of the I-frame playlist that was last taken.
     var shownIFrames: ShownIFrames?
+    /// The subtitle renditions whose segments follow those of this track; `nil` if there are none.
+    var subtitles: Subtitles?
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
@@ -109,6 +111,7 @@ struct LiveEdgeTrack: Sendable {
         self.track.window.sleep()
         for segment in self.held { update.removed += segment.rows.map(\.name) + segment.replaced + [segment.name] }
         update.removed += self.parts.map(\.uri) + self.replaced
+        update.removed += self.subtitleNames(like: self.held.map(\.name))
         update.asleep.append(self.playlistName)
         self.held = []
         self.replaced = []
@@ -298,6 +301,7 @@ struct LiveEdgeTrack: Sendable {
                     rows: Self.rows(self.parts, of: number, segment.discontinuity), replaced: self.replaced))
             self.replaced = []
         }
+        if let listed = self.track.window.segments.last, !listed.gap { self.addSubtitles(like: listed, &update) }
         self.finished.removeAll(keepingCapacity: true)
         self.parts.removeAll(keepingCapacity: true)
         self.slot += 1
@@ -459,14 +463,16 @@ struct LiveEdgeTrack: Sendable {
                 segment.replaced = []
                 let isTooMany = self.held.count - index > Self.longestUnstored
                 if isTooMany || expired.contains(segment.name) || isStored(segment.name) {
-                    update.removed.append(segment.name)
+                    update.removed += [segment.name] + self.subtitleNames(like: [segment.name])
                     continue
                 }
             }
             kept.append(segment)
         }
         self.held = kept
-        update.removed += expired.filter { name in !kept.contains { $0.name == name } }
+        let gone = expired.filter { name in !kept.contains { $0.name == name } }
+        update.removed += gone
+        update.removed += self.subtitleNames(like: Array(gone))
     }
 
     // MARK: The playlist

@@ -131,7 +131,8 @@ package struct OutputListing: Sendable {
                     }, mostSegments: window.mostSegments, rates: track.description.rates)
             }, dateRanges: isWhole ? publication.archive?.ranges ?? publication.dateRanges : publication.dateRanges,
             multivariantName: publication.settings.multivariantName,
-            multivariant: publication.multivariant.rendered(), isEnded: publication.isEnded,
+            // The consumers do not copy the files of subtitle renditions.
+            multivariant: publication.multivariant.withoutSubtitles.rendered(), isEnded: publication.isEnded,
             nextMediaSequence: publication.nextMediaSequence)
     }
 }

@@ -11,7 +11,7 @@ package struct OutputSummary: Sendable, Hashable {
     package let hasEnded: Bool
     /// File name of the multivariant playlist.
     package let multivariantName: String
-    /// Names of the tracks that the state file lists. The names of a track's files begin with its name; see
+    /// Names of the tracks and subtitle renditions that the state file lists. The names of a track's files begin with its name; see
     /// ``TrackFiles``.
     package let trackNames: [String]
 
@@ -24,6 +24,6 @@ package struct OutputSummary: Sendable, Hashable {
         self.incarnation = state.incarnation
         self.hasEnded = state.ended
         self.multivariantName = state.multivariantName
-        self.trackNames = state.tracks.map(\.name)
+        self.trackNames = state.tracks.map(\.name) + state.subtitles.map(\.name)
     }
 }

@@ -52,6 +52,11 @@ extension Publication {
             title: self.settings.title, audio: audio, variants: variants, iFrames: self.iFrameLists(combinations))
         playlist.contentID = self.settings.contentID
         playlist.captions = self.settings.captions
+        playlist.subtitles = self.subtitles.map { rendition in
+            MultivariantPlaylist.Subtitles(
+                name: rendition.settings.label, language: rendition.settings.language,
+                isDefault: rendition.settings.isDefault, uri: rendition.playlistName)
+        }
         return playlist
     }
 

@@ -24,7 +24,8 @@ extension Publication {
             let names = Self.wholeWindowNames(of: track.names.track)
             return track.hasIFrames ? [names.playlist, names.iFramePlaylist] : [names.playlist]
         }
-        return names + [self.wholeWindowMultivariantName]
+        let subtitles = self.subtitles.map { Self.wholeWindowNames(of: $0.name).playlist }
+        return names + subtitles + [self.wholeWindowMultivariantName]
     }
 
     /// For each track, when the oldest listed segment of the archive starts, in nanoseconds since the Unix epoch; `nil` if
@@ -54,7 +55,7 @@ extension Publication {
         return archive.maps(ofTrack: index).filter { !live.contains($0) }
     }
 
-    /// The texts of the media playlists of the whole window: audio, video, then I-frame playlists. O(*n*) in the number of
+    /// The texts of the media playlists of the whole window: audio, video, I-frame playlists, subtitles. O(*n*) in the number of
     /// segments.
     var wholeWindowPlaylists: [(name: String, text: String)] {
         guard self.settings.hasWholeWindowPlaylists, let archive = self.archive else { return [] }
@@ -63,18 +64,23 @@ extension Publication {
             + self.tracks.indices.filter { self.tracks[$0].kind == .video }
         var lists: [(name: String, text: String)] = []
         var iFrames: [(name: String, text: String)] = []
+        var subtitles: [(name: String, text: String)] = []
         for index in order {
             let track = self.tracks[index]
             let names = Self.wholeWindowNames(of: track.names.track)
             let earlier = self.archived(ofTrack: index)
             let pace = HLSOutputSettings.archivePace
-            lists.append(
-                (
-                    names.playlist,
-                    MediaPlaylist(
-                        earlier: earlier, track.window, targetDuration: pace, dateRanges: archive.ranges
-                    ).rendered()
-                ))
+            let playlist = MediaPlaylist(
+                earlier: earlier, track.window, targetDuration: pace, dateRanges: archive.ranges)
+            lists.append((names.playlist, playlist.rendered()))
+            if index == self.subtitleReference {
+                subtitles = self.subtitles.map { rendition in
+                    (
+                        Self.wholeWindowNames(of: rendition.name).playlist,
+                        rendition.playlist(like: playlist, of: track.names.track).rendered()
+                    )
+                }
+            }
             guard track.hasIFrames else { continue }
             iFrames.append(
                 (
@@ -82,7 +88,7 @@ extension Publication {
                     MediaPlaylist(earlier: earlier, track.window, targetDuration: pace, isIFramesOnly: true).rendered()
                 ))
         }
-        return lists + iFrames
+        return lists + iFrames + subtitles
     }
 
     /// The multivariant playlist of the playlists of the whole window.

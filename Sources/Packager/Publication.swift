@@ -12,6 +12,8 @@ struct Publication: Sendable {
     var tracks: [TrackPublication]
     /// The listed date ranges, the same in every live playlist.
     var dateRanges = DateRangeList()
+    /// The subtitle renditions, whose segments follow those of the track ``subtitleReference``.
+    var subtitles: [SubtitlePublication] = []
     /// The segments of a long window that the live playlists no longer list; `nil` if the output has no archive.
     var archive: SegmentArchive?
     private(set) var nextMediaSequence: Int64
@@ -294,7 +296,7 @@ struct Publication: Sendable {
             self.archive?.takeExpired(at: mediaTime, hurries: hurries) { map in
                 tracks.contains { $0.map == map || $0.maps.contains(map) }
             } ?? []
-        return names
+        return names + self.subtitleNames(like: names)
     }
 
     /// Media time of the end of the playlists: nanoseconds since the room's origin.
@@ -311,13 +313,15 @@ struct Publication: Sendable {
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
         }
         let archived = (self.archive?.maps.map(\.uri) ?? []) + (self.archive?.listedFiles ?? [])
-        return archived + media + self.playlistNames + [self.archive?.journal, StateFile.name].compactMap { $0 }
+        let files = archived + media
+        return files + self.subtitleNames(like: files) + self.playlistNames
+            + [self.archive?.journal, StateFile.name].compactMap { $0 }
     }
 
     /// Names of all playlists, including the multivariant one.
     var playlistNames: [String] {
         self.tracks.map(\.names.playlist) + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist)
-            + [self.settings.multivariantName] + self.wholeWindowNames
+            + self.subtitles.map(\.playlistName) + [self.settings.multivariantName] + self.wholeWindowNames
     }
 
     var state: StateFile {
@@ -329,7 +333,8 @@ struct Publication: Sendable {
                 var state = track.state(archived: self.archive?.maps(ofTrack: index) ?? [])
                 state.rates = self.rates[index]?.highest ?? track.description.rates
                 return state
-            }, dateRanges: self.rangeRows, archive: self.archive?.state)
+            }, dateRanges: self.rangeRows, archive: self.archive?.state,
+            subtitles: self.subtitles.map { StateFile.Subtitles(name: $0.name, first: $0.first) })
     }
 
     /// The texts of the media playlists, audio first: a player that sees a new video segment then always finds the
@@ -342,7 +347,7 @@ struct Publication: Sendable {
         return lists
             + order.filter(\.hasIFrames).map {
                 (name: $0.names.iFramePlaylist, text: MediaPlaylist(iFramesOf: $0.window).rendered())
-            }
+            } + self.subtitlePlaylists
     }
 }
 

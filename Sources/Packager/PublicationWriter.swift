@@ -1,4 +1,5 @@
 import HLS
+import MediaKernels
 import MediaTypes
 
 /// Writes a publication to its store in an order in which a viewer never sees a name before its bytes exist:
@@ -11,8 +12,13 @@ import MediaTypes
 /// A segment that cannot be written is *held*: the write is retried when the next segment is ready, and if it fails
 /// again the segment is listed as a gap in the playlists of the tracks that lack it.
 struct PublicationWriter: Sendable {
-    /// Result of an attempt to publish. `superseded`: a newer worker has claimed the room. `unwritten`: the end of the
-    /// playlists, the last segments of playlists that stay open, or the state file could not be written.
+    /// Result of an attempt to publish.
+    ///
+    /// - `done`: The caller has nothing to repeat. If a segment or a playlist could not be written, an event reported
+    ///   that, and the write is retried with the next segment.
+    /// - `superseded`: A newer worker has claimed the room.
+    /// - `unwritten`: The state file could not be written or, at the end of the run, the playlists, or the last segment
+    ///   of playlists that stay open.
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     /// The segments of one interval that are not listed yet, and which of them must still be written.
@@ -42,6 +48,8 @@ struct PublicationWriter: Sendable {
     /// Receives everything that is listed, for recordings, which keep media longer than the playlists; `nil` without
     /// recording.
     private let keeper: (any ListingObserver)?
+    /// The content of the subtitle renditions' segments; `nil` if there are no such renditions.
+    private let subtitles: SubtitleRenditions?
     var publication: Publication
     /// The newest segment, if it is not listed yet.
     private var held: HeldSlot?
@@ -71,12 +79,14 @@ struct PublicationWriter: Sendable {
     private var undeleted: [String] = []
     /// The output directory, kept open to detect if it is replaced; `nil` if the store cannot detect that.
     var place: (any HeldDirectory)?
-    /// Time on ``clock`` at which this worker last checked that it owns the room.
+    /// Time on ``clock``, in nanoseconds, at which this worker last read the state file to check whether it still owns
+    /// the room.
     private var assuredAt: Int64 = 0
 
     init(
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock, firstListed: Int = 1,
-        keeper: (any ListingObserver)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
+        keeper: (any ListingObserver)? = nil, subtitles: SubtitleRenditions? = nil,
+        show: @escaping @Sendable ([String: PublishedObject]) -> Void,
         note: @escaping @Sendable (Publication) -> Void = { _ in },
         recorded: @escaping @Sendable (Int64) -> Void = { _ in },
         isPromised: @escaping @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool = { _, _ in false }
@@ -87,6 +97,7 @@ struct PublicationWriter: Sendable {
         self.clock = clock
         self.firstListed = Int64(firstListed)
         self.keeper = keeper
+        self.subtitles = subtitles
         self.show = show
         self.note = note
         self.recorded = recorded
@@ -136,6 +147,7 @@ struct PublicationWriter: Sendable {
                 self.add(segment.uri, segment.byteCount, of: track)
             }
         }
+        self.addRestoredSubtitles()
         // Initialization segments of tracks that the room no longer has, for players that still have their playlists.
         if let archive = self.publication.archive, let track = self.publication.tracks.first {
             for map in archive.maps where self.objects[map.uri] == nil {
@@ -297,6 +309,7 @@ struct PublicationWriter: Sendable {
                 {
                     self.add(track.map, track.initialization, of: track)
                     self.add(segment.uri, segment.byteCount, of: track)
+                    if index == self.publication.subtitleReference { self.addSubtitles(like: segment) }
                 }
             }
         } catch {
@@ -343,6 +356,9 @@ struct PublicationWriter: Sendable {
                     self.publication.tracks[index].isInitializationWritten = true
                 }
                 let name = track.segmentName(number, incarnation: self.publication.incarnation)
+                if index == self.publication.subtitleReference {
+                    try self.writeSubtitles(like: segment, number, name)
+                }
                 try self.store.put(name, track.sealed(segment.pieces, of: number), durable: false)
                 held.unwritten.remove(index)
             } catch {
@@ -379,7 +395,8 @@ struct PublicationWriter: Sendable {
                 }
                 guard self.isStillOurs() else { return .superseded }
                 if let keeper = self.keeper {
-                    let text = self.publication.multivariantOfAll.rendered()
+                    // Recordings do not have the files of subtitle renditions.
+                    let text = self.publication.multivariantOfAll.withoutSubtitles.rendered()
                     if text != self.keptMultivariant { keeper.keep(multivariant: text) }
                     self.keptMultivariant = text
                 }
@@ -462,7 +479,8 @@ struct PublicationWriter: Sendable {
         for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
             for (index, track) in self.publication.tracks.enumerated() where !self.isPromised(index, number) {
                 // Errors are ignored: the directory belongs to another worker now.
-                try? self.store.remove(track.names.segment(number, incarnation: self.publication.incarnation))
+                let name = track.names.segment(number, incarnation: self.publication.incarnation)
+                for name in [name] + self.publication.subtitleNames(like: [name]) { try? self.store.remove(name) }
             }
         }
         self.held = nil
@@ -485,6 +503,23 @@ struct PublicationWriter: Sendable {
             body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
     }
 
+    /// Makes a file of a subtitle rendition available to viewers.
+    mutating func addSubtitles(named uri: String, size: Int) {
+        guard let path = self.store.path(of: uri) else { return }
+        self.objects[uri] = PublishedObject(
+            body: .file(path: path, size: size), contentType: SubtitleSegment.contentType,
+            cacheControl: PublishedObject.immutable)
+    }
+
+    /// The bytes of a subtitle rendition's segment as they are stored; `nil` if the rendition does not have it.
+    func subtitleBytes(
+        of rendition: SubtitlePublication, _ number: Int64, start: Int64, duration: MediaDuration
+    ) -> PacketMemory? {
+        guard let subtitles = self.subtitles, rendition.has(number) else { return nil }
+        return rendition.sealed(
+            subtitles.bytes(rendition.name, number, start: start, duration: duration), of: number)
+    }
+
     /// The texts of the playlists, rendered once for both viewers and store, because the playlists of a day are
     /// megabytes.
     private struct Texts {
@@ -502,7 +537,7 @@ struct PublicationWriter: Sendable {
         self.note(self.publication)
         // From now on, archived segments are looked up in the archive: a day's segments need not be entries of a
         // dictionary that is copied with each segment.
-        for name in archived { self.objects[name] = nil }
+        for name in archived + self.publication.subtitleNames(like: archived) { self.objects[name] = nil }
         let target = self.publication.grid.targetDuration
         for (name, text) in texts.media {
             self.objects[name] = PublishedObject(

@@ -201,7 +201,8 @@ extension HLSPackager {
         let next = max(
             self.recordedNumber.load(ordering: .acquiring), self.shownNumber.load(ordering: .acquiring))
         guard let keys = self.keys, keys.settings.keyURI == nil, let (track, period) = SegmentKeys.place(named: name),
-            self.tracks.contains(where: { $0.name == track }), period <= keys.period(of: next + Self.keysAhead)
+            self.tracks.contains(where: { $0.name == track }) || self.subtitleNames.contains(track),
+            period <= keys.period(of: next + Self.keysAhead)
         else { return nil }
         return PublishedObject(
             body: .bytes(keys.key(period, track: track)), contentType: "application/octet-stream",

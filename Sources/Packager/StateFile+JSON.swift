@@ -24,6 +24,10 @@ extension StateFile {
         text += "\"nextFrame\": \(self.nextFrame),\n"
         if !self.dateRanges.isEmpty { text += Self.json(self.dateRanges).dropFirst() }
         if let archive = self.archive { text += archive.json }
+        if !self.subtitles.isEmpty {
+            let rows = self.subtitles.map { "[\"\($0.name)\",\($0.first)]" }
+            text += "\"subtitles\": [\(rows.joined(separator: ","))],\n"
+        }
         text += "\"tracks\": [" + self.tracks.map(\.json).joined(separator: ",") + "\n]\n}\n"
         return text
     }
@@ -45,14 +49,28 @@ extension StateFile {
             let nextFrame = root[key: "nextFrame"]?.integer,
             (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame),
             let origin = root[key: "origin"], origin.isIntegerOrNull, let list = root[key: "tracks"]?.array,
-            let ranges = Self.ranges(root[key: "dateRanges"]), let archive = Archive.read(root[key: "archive"])
+            let ranges = Self.ranges(root[key: "dateRanges"]), let archive = Archive.read(root[key: "archive"]),
+            let subtitles = Self.subtitles(root[key: "subtitles"])
         else { throw damaged }
         let tracks = list.compactMap(Track.init(json:))
         guard tracks.count == list.count else { throw damaged }
         self.init(
             origin: origin.integer, incarnation: incarnation, ended: ended, multivariantName: multivariant, grid: grid,
             nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks, dateRanges: ranges,
-            archive: archive)
+            archive: archive, subtitles: subtitles)
+    }
+
+    /// Reads the subtitle renditions; `nil` if the member is damaged.
+    private static func subtitles(_ value: JSONNode?) -> [Subtitles]? {
+        guard let value else { return [] }
+        guard let rows = value.array else { return nil }
+        let subtitles = rows.compactMap { row -> Subtitles? in
+            guard let fields = row.array, fields.count == 2, let name = fields[0].string, TrackNames.isValid(name),
+                let first = fields[1].integer, (0...Self.largestNumber).contains(first)
+            else { return nil }
+            return Subtitles(name: name, first: first)
+        }
+        return subtitles.count == rows.count ? subtitles : nil
     }
 }
 

@@ -52,6 +52,13 @@ struct StateFile: Sendable, Hashable {
         var isAsleep = false
     }
 
+    /// A subtitle rendition; its segments are those of a track.
+    struct Subtitles: Sendable, Hashable {
+        var name: String
+        /// Media sequence number of its first segment.
+        var first: Int64
+    }
+
     /// Name of the state file in the output directory.
     static let name = "state.json"
 
@@ -99,4 +106,5 @@ struct StateFile: Sendable, Hashable {
     var dateRanges: [Range] = []
     /// State of the archive of segments that the live playlists no longer list; `nil` if the output has no archive.
     var archive: Archive?
+    var subtitles: [Subtitles] = []
 }

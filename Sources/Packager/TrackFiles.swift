@@ -80,7 +80,8 @@ package struct TrackFiles: Sendable, Hashable {
             if let track = Self.track(ofPlaylist: name, isIFrames: true), self.isTrack(track) {
                 return .playlist
             }
-            return self.isSegment(name, end: ".m4s") || self.isInitialization(name) ? .media : nil
+            return self.isSegment(name, end: ".m4s") || self.isSegment(name, end: SubtitlePublication.fileEnd)
+                || self.isInitialization(name) ? .media : nil
         }
     }
 

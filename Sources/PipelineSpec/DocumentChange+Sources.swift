@@ -42,6 +42,7 @@ extension Pipeline.Source {
         rest.rotation = current.rotation
         rest.expected = current.expected
         rest.record = current.record
+        rest.audio = current.audio
         (rest.background, rest.fadeMs) = (current.background, current.fadeMs)
         // A source with a key and a source that a signature or a webhook admits use different admission paths.
         if case .rtmp(let keys) = rest.input, case .rtmp(let before) = current.input, keys.isEmpty == before.isEmpty {

@@ -112,7 +112,7 @@ package struct DocumentChange: Sendable {
         "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.lowerMusic", "sources.volume",
         "sources.audioTracks",
         "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background",
-        "sources.fadeMs",
+        "sources.fadeMs", "sources.audio",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
         "captions.from", "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate",

@@ -3,8 +3,8 @@ extension IPAddress {
     package enum Reach: Sendable, Hashable {
         /// A global unicast address.
         case global
-        /// An address of this machine or its network, or one that is not global: loopback, private, shared,
-        /// documentation, multicast or reserved.
+        /// An address that is not global and not link-local: loopback, private, shared, documentation, multicast or
+        /// reserved. A global address of this machine or its network is ``global``.
         case local
         /// Link-local, or an address at which clouds serve instance metadata and credentials.
         case linkLocal

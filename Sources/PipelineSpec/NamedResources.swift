@@ -14,6 +14,8 @@ package struct NamedResource: Sendable, Hashable {
         case image
         /// The media file of a file source or an overlay.
         case media
+        /// The model for the noise suppression of a source.
+        case noiseModel
         /// The directory into which a source is recorded.
         case recordings
     }
@@ -71,6 +73,7 @@ package struct NamedResource: Sendable, Hashable {
         case "placeholderImage": .image
         case "path" where ["images", "bgImages", "watermarks"].contains(parent): .image
         case "path" where parent == "sources" || parent == "overlays": .media
+        case "noiseModel": .noiseModel
         case "directory" where parent == "record": .recordings
         case "authorities": .file(member: key)
         case "certificate" where parent == "tls", "key" where parent == "tls": .file(member: "tls.\(key)")
@@ -122,6 +125,10 @@ package struct ResourceGrants: Sendable {
                 SpecDiagnostic(
                     path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name the file as a source in the pipeline file, or put it into control.mediaDirectory")
+            case .noiseModel:
+                SpecDiagnostic(
+                    path: path, at: .none, what: "names a file that requests are not allowed to use",
+                    fix: "name the file in noiseModel of the pipeline file, or put it into control.mediaDirectory")
             case .recordings:
                 SpecDiagnostic(
                     path: path, at: .none, what: "names a directory that requests are not allowed to write to",

@@ -56,10 +56,7 @@ extension Pipeline.Captions.Channel {
                     pattern: "^(CC[1-4]|SERVICE([1-9]|[1-5][0-9]|6[0-3]))$", accepts: Self.isChannel),
                 "CC1 to CC4 (CEA-608), or SERVICE1 to SERVICE63 (CEA-708)"),
             Field(
-                optional: "language", \.language,
-                .text("a language tag such as en or zh-Hans", pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$") {
-                    Self.isLanguage($0)
-                }, "language of the text as a BCP 47 tag"),
+                optional: "language", \.language, .language, "language of the text as a BCP 47 tag"),
             Field(optional: "name", \.name, .title, "name for the players' menu; default instreamId"),
         ])
 
@@ -70,12 +67,6 @@ extension Pipeline.Captions.Channel {
         return Int(digits).map { (1...63).contains($0) && String($0) == digits } ?? false
     }
 
-    private static func isLanguage(_ text: String) -> Bool {
-        let tags = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard (1...5).contains(tags.count), (2...8).contains(tags[0].utf8.count) else { return false }
-        let isAlphabetic = tags[0].utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
-        return isAlphabetic && tags.allSatisfy { (1...8).contains($0.utf8.count) && String($0).isPlain(marks: "") }
-    }
 }
 
 extension PipelineRules {

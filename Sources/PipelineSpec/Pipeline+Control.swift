@@ -25,8 +25,8 @@ extension Pipeline {
         package var secretsDirectory: String?
         /// Directory whose files API requests may name as images; `nil`: only files that the pipeline file names.
         package var imagesDirectory: String?
-        /// Directory whose files API requests may name as file sources and overlays; `nil`: only such files that the
-        /// pipeline file names.
+        /// Directory whose files API requests may name as file sources, overlays and models of noise suppression; `nil`: only
+        /// those of the pipeline file.
         package var mediaDirectory: String?
         /// Directory of the file in which a successor worker finds earlier commands; `nil`: the HLS output's directory.
         package var stateDirectory: String?

@@ -74,6 +74,12 @@ extension Pipeline {
             optional: "captions", \.captions, .object(Captions.rule),
             "closed captions (CEA-608 and CEA-708) of the sources in the video of every rendition"),
         Field(
+            "subtitles", \.subtitles,
+            .list(
+                of: .object(SubtitleRendition.rule), 0...SubtitleRendition.limit,
+                standIn: SubtitleRendition.rule.prototype),
+            "subtitle renditions (WebVTT) of the HLS output, whose cues come by POST /v1/subtitles/NAME:cue"),
+        Field(
             optional: "moderation", \.moderation, .object(Moderation.rule),
             "stills of the sources for a moderation service, whose answers may cover, mute or kick a source"),
         Field("alarms", \.alarms, .object(Alarms.rule), "thresholds of alarms about the quality of sources"),
@@ -145,7 +151,7 @@ extension Pipeline.Control {
                 "directory whose files API requests may name as images; default only images that this file names"),
             Field(
                 optional: "mediaDirectory", \.mediaDirectory, .path,
-                "directory whose files API requests may name as file sources and overlays; default only files that this file names as such"
+                "directory whose files API requests may name as file sources, overlays and noise models; default only files that this file names as such"
             ),
             Field(
                 optional: "stateDirectory", \.stateDirectory, .path,

@@ -55,6 +55,8 @@ extension Pipeline {
         package var expected: Expected?
         package var onLost = OnLost()
         package var decode = Decode()
+        /// What is done with the source's audio before it is mixed.
+        package var audio = SourceAudio()
         /// Gains of the source's audio tracks; tracks that are not listed keep their published volume.
         package var audioTracks: [AudioTrack] = []
         /// Other rooms that receive the source's packets, from the start of each publication; at most four in the file.

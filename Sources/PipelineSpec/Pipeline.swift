@@ -46,6 +46,8 @@ package struct Pipeline: Sendable, Equatable {
     package var sei: SEI?
     /// Closed captions of the sources in the program's video; `nil`: none.
     package var captions: Captions?
+    /// The subtitle renditions of the HLS output, with unique names that differ from those of the other renditions.
+    package var subtitles: [SubtitleRendition] = []
     /// Moderation of the sources by a service; `nil`: none.
     package var moderation: Moderation?
 

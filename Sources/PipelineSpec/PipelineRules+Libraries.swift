@@ -20,6 +20,9 @@ extension PipelineRules {
             for (place, codec) in source.decode.codecs.enumerated() {
                 self.warn(about: .decoder(codec), at: "sources[\(index)].decode.codecs[\(place)]", &log)
             }
+            if source.audio.noiseSuppression == .model {
+                self.warn(about: .noiseModels, at: "sources[\(index)].audio.noiseSuppression", &log)
+            }
             if case .srtPull = source.input { self.warn(about: .srt, at: "sources[\(index)].type", &log) }
         }
     }

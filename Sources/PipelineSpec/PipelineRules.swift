@@ -27,6 +27,7 @@ struct PipelineRules {
         self.checkDoors(&log)
         self.checkModeration(&log)
         self.checkCaptions(&log)
+        self.checkSubtitles(&log)
         self.checkOverlays(&log)
         self.checkLibraries(&log)
     }
@@ -56,6 +57,11 @@ struct PipelineRules {
                 let problem = self.checks.media(file)
             {
                 log.mistake("\(path).path", problem.what, fix: problem.fix)
+            }
+            if source.audio.noiseSuppression == .model, log.isSound("\(path).audio.noiseModel"),
+                let model = source.audio.noiseModel, let problem = self.checks.noiseModel(model)
+            {
+                log.mistake("\(path).audio.noiseModel", problem.what, fix: problem.fix)
             }
         }
         let most = self.pipeline.limits.maxSources

@@ -112,6 +112,9 @@ struct SourceDraft: Sendable {
                 .list(of: .object(Pipeline.AudioTrack.rule), 0...4, standIn: Pipeline.AudioTrack()),
                 "volumes of its audio tracks if it sends several (app and microphone); tracks that are not listed keep their volume"
             ),
+            Field(
+                "audio", \.source.audio, .object(Pipeline.SourceAudio.rule),
+                "what is done with its audio before it is mixed"),
             Field("decode", \.source.decode, .object(Pipeline.Decode.rule), "how it is decoded"),
             Field(
                 "relays", \.source.relays,
@@ -158,6 +161,7 @@ struct SourceDraft: Sendable {
         // An invalid type is already reported, and without the type it is unknown which keys are allowed.
         guard log.isSound("\(path).type") else { return source }
         self.checkRecord(of: source, path, &log)
+        self.checkAudio(of: source, path, &log)
         let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }
         switch draft.kind {
         case .rtmp:

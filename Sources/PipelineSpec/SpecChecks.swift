@@ -37,6 +37,8 @@ package struct SpecChecks: Sendable {
         case opusEncoder
         /// A decoder for a codec that publishers may send.
         case decoder(Pipeline.Ingest.Codec)
+        /// The filter for noise suppression with a model.
+        case noiseModels
         /// The protocol SRT.
         case srt
     }
@@ -52,6 +54,8 @@ package struct SpecChecks: Sendable {
     package var animation: @Sendable (_ path: String, _ alpha: Pipeline.Overlay.Side?) -> AnimationProblem? = { _, _ in
         nil
     }
+    /// Returns why the model file for noise suppression at this path cannot be used; `nil` if it can.
+    package var noiseModel: @Sendable (_ path: String) -> Problem? = { _ in nil }
     /// Returns why the font file at this path cannot be used; `nil` if it can.
     package var font: @Sendable (_ path: String) -> Problem?
     /// Returns why this text cannot be drawn completely with the pipeline's and the machine's fonts; `nil` if it can.

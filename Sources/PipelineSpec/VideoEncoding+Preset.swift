@@ -42,7 +42,8 @@ extension VideoEncoding {
             }
         }
 
-        /// Whether the preset's lookahead is limited to ``VideoEncoding/lowLatencyLimit`` frames.
+        /// Whether the preset allows a rendition a lookahead of at most ``VideoEncoding/lowLatencyLimit`` frames; a
+        /// pipeline with a longer one is refused.
         package var isLowLatency: Bool {
             switch self {
             case .lowLatency, .tandemLowLatency, .tandemRealtime: true

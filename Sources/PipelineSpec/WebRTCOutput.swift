@@ -105,7 +105,7 @@ extension PipelineRules {
         }
         if output.renditions.isEmpty, self.pipeline.pictureRenditions.isEmpty {
             log.mistake(
-                "\(path).rendition", "is missing, and no rendition has video",
+                "\(path).rendition", "is missing, and no rendition has video to be sent by default",
                 fix: "write \(SpecText.choice(self.pipeline.renditions.map(\.name), quoted: true))")
         }
         for (index, rendition) in self.pipeline.renditions.enumerated() where self.pipeline.isForWebRTC(rendition) {

@@ -36,6 +36,8 @@ package final class DecodeStage: Sendable {
         package var soundLead: Int64
         /// Whether video is not decoded, because the program has only audio.
         package var isAudioOnly = false
+        /// What is done with the source's audio; see ``setProcessing(_:)``.
+        package var processing = AudioProcessing()
         /// Aligns the source with others by wall-clock time; `nil`: wall-clock stamps of the source are ignored.
         package var aligner: WallAligner?
 
@@ -75,6 +77,18 @@ package final class DecodeStage: Sendable {
         case reanchored
         /// The publication or the file has ended, and none of its packets wait any more.
         case ended
+        /// The noise suppression that ``AudioProcessing/noise`` requests has stopped or resumed.
+        case noiseSuppression(NoiseState)
+    }
+
+    /// Whether the noise of the source is suppressed as requested.
+    package enum NoiseState: Sendable {
+        /// It is not, because the machine is overloaded.
+        case suspended
+        /// It is again.
+        case resumed
+        /// It is not, because the filter could not be opened or has failed.
+        case failed(MediaError)
     }
 
     /// Counters of the stage since its start.
@@ -149,6 +163,10 @@ package final class DecodeStage: Sendable {
     private let times = Mutex(Timing())
     private let spent = Mutex(DecodeTimeHistogram())
     private let offset: Mutex<(wanted: Int64, delay: Int64)>
+    private let wantedProcessing: Mutex<AudioProcessing>
+    private let processingChanges = Atomic<Int>(0)
+    /// ``AudioProcessing/lateness``.
+    private let soundLateness: Atomic<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
     /// Number of publications whose end was offered; the publications before number `cutEnds` must be discarded.
@@ -179,6 +197,8 @@ package final class DecodeStage: Sendable {
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex((wanted: settings.offset, delay: settings.delay))
+        self.wantedProcessing = Mutex(settings.processing)
+        self.soundLateness = Atomic(settings.processing.lateness)
         self.thrift = Mutex(WakeCoalescer(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
         self.budget.withLock { $0.allow(offset: settings.offset &+ settings.delay) }
     }
@@ -218,6 +238,26 @@ package final class DecodeStage: Sendable {
 
     /// Rotation in quarter turns clockwise, 0…3.
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
+
+    /// Changes what is done with the source's audio, from the next decoded packet on, with a cross-fade.
+    package func setProcessing(_ processing: AudioProcessing) {
+        self.wantedProcessing.withLock { $0 = processing }
+        self.soundLateness.store(processing.lateness, ordering: .relaxed)
+        self.processingChanges.add(1, ordering: .releasing)
+        self.wake.signal()
+    }
+
+    /// What is to be done with the source's audio.
+    package var processing: AudioProcessing { self.wantedProcessing.withLock { $0 } }
+
+    /// Number of calls of ``setProcessing(_:)`` so far.
+    var processingVersion: Int { self.processingChanges.load(ordering: .acquiring) }
+
+    /// How long before its program time audio must be decoded, in nanoseconds: it is mixed ahead, and a noise filter holds it.
+    var soundLead: Int64 { self.settings.soundLead &+ self.processingLateness }
+
+    /// Time by which the audio is available later than it is decoded, in nanoseconds.
+    var processingLateness: Int64 { self.soundLateness.load(ordering: .relaxed) }
 
     /// How late the packet decoded last was because of this thread, in nanoseconds: the time since it could have been
     /// decoded, whatever the network did. 0 if no packet is due. If it is above the time that packets are decoded ahead
@@ -323,12 +363,14 @@ package final class DecodeStage: Sendable {
     // MARK: Called by the worker
 
     /// The offset in nanoseconds with the delay of the program, limited to what is possible: packets that a publisher has
-    /// not sent cannot be shown, and audio that is due before it arrives is never heard. A file is not delayed, and its
-    /// offset is not limited.
+    /// not sent cannot be shown, and audio that is due before it arrives, or before its noise is suppressed, is never heard. A
+    /// file is not delayed, and its offset is not limited.
     package var wantedOffset: Int64 {
         let (wanted, delay) = self.offset.withLock { $0 }
         if self.settings.isFile || self.buffer.isPaced { return wanted }
-        return max(wanted &+ delay, min(0, Self.leastBuffer &- self.jitterBuffer))
+        // The jitter buffer has at least `leastBuffer`. If a filter holds the audio, more may be needed.
+        let least = Self.leastBuffer &+ self.processingLateness &- self.jitterBuffer
+        return max(wanted &+ delay, least)
     }
 
     /// The delay of the program as far as it applies to this source, in nanoseconds: 0 for a file.

@@ -37,6 +37,7 @@ extension DecodeWorker {
         guard self.clock.zero != nil else { return }
         if self.isCut { self.leaveOut() }
         if self.timeline.offset != self.stage.wantedOffset { self.timeline.setOffset(self.stage.wantedOffset) }
+        self.timeline.soundLead = self.stage.soundLead
         let limit = self.settings.isFile ? DecodeStage.queueLimit : .max
         while !self.schedule.isEnding, self.schedule.count < limit, let item = self.stage.queue.poll() {
             switch item {
@@ -147,7 +148,9 @@ extension DecodeWorker {
     /// When to decode a packet. However wrong its timestamp, a publisher's packet waits no longer than the largest jitter
     /// buffer plus the offset.
     private func due(_ waiting: PacketSchedule.Waiting) -> Int64 {
-        let lead = self.timeline.isSettling && !self.settings.isFile ? Self.settlingLead : Self.decodeLead
+        let lead =
+            self.timeline.isSettling && !self.settings.isFile
+            ? Self.settlingLead &+ self.stage.processingLateness : Self.decodeLead
         let due = self.timeline.program(of: waiting.noted.dts) &- lead
         guard let arrival = waiting.arrival else { return due }
         return min(due, arrival &+ self.settings.maxJitterBuffer &+ max(0, self.timeline.offset))

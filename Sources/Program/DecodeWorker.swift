@@ -37,6 +37,7 @@ struct DecodeWorker {
     private(set) var format: PictureFormat?
     private var hasSound = false
     private var pictureSeams = 0
+    private var processing = ProcessingFollower()
     /// Crash marks that are raised while libavcodec processes data of the source.
     private var marks: [TrackKind: CrashMark] = [:]
 
@@ -219,10 +220,13 @@ struct DecodeWorker {
             return
         }
         let position = TimeMath.rescale(pts, from: TimeMath.nanoseconds, to: Int64(self.settings.sampleRate))
+        if let state = self.processing.follow(self.stage) { self.stage.report(.noiseSuppression(state)) }
+        track.prepare(self.processing.current)
         let isIntact =
             self.buffer.isPaced
             ? track.lay(packet, at: position, in: self.buffer)
             : track.place(packet, at: position, seams: self.timeline.seams, in: self.buffer)
+        if let failure = track.takeNoiseFailure() { self.stage.report(.noiseSuppression(.failed(failure))) }
         if !isIntact { self.stage.count { $0.damaged += 1 } }
         if case .reopened(let failure) = track.judge(isIntact, now: self.openingTime) {
             self.stage.count { $0.reopened += 1 }
@@ -248,7 +252,8 @@ struct DecodeWorker {
         self.arrivals.removeAll()
         // The next publication may have other tracks. Those with the same numbers keep their limits for opening
         // decoders.
-        for track in self.sounds.keys { self.sounds[track]?.end() }
+        let buffer = self.buffer
+        for track in Array(self.sounds.keys) { self.sounds[track]?.end(track, in: buffer) }
         self.leading = nil
         self.format = nil
         self.hasSound = false

@@ -9,9 +9,9 @@ import Synchronization
 /// text.
 package struct OverlaySlot: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Style and position of a text; the `text` itself is left empty.
+        /// Style and position of a text; `text` is empty, so that a slot fits any text.
         case text(SceneText)
-        /// Style and position of a score bar; both scores are left 0.
+        /// Style and position of a score bar; both scores are 0, so that a slot fits any scores.
         case bar(ScoreBar)
         case countdown(Countdown)
         /// The ring of a source's pane while it speaks, on panes with this corner radius.

@@ -113,7 +113,7 @@ package final class ProgramStage: Sendable {
 
     /// Counters of the program.
     package struct Stats: Sendable, Equatable {
-        /// Ticks that have run.
+        /// Ticks that this worker has run: one per frame of the program.
         package var ticks: Int64 = 0
         /// Ticks that began more than half a tick after they were due, without those due before the program began.
         package var late: Int64 = 0

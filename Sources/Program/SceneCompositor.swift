@@ -332,7 +332,8 @@ extension SceneScheduler {
         if isNeeded { self.queueCountdowns(tick) }
     }
 
-    /// Passes compositions that the program thread has released to the builder thread, which frees them.
+    /// Passes compositions that the program thread has released to the builder thread, which frees those that no scene
+    /// keeps.
     ///
     /// - Parameter compositions: Empty afterwards; the program thread must not hold any other reference to them.
     func retire(_ compositions: inout [Composition]) {

@@ -39,8 +39,10 @@ package final class SceneScheduler: Sendable {
         var changedScores: Set<String> = []
         var failures = 0
         var lastFailure: MediaError?
-        /// Objects that the program thread has released, for the builder thread to free. Nothing else refers to them.
+        /// Compositions that the program thread no longer uses, for the builder thread to release. A scene may still
+        /// keep some of them; only the others are freed.
         var retired: [Composition] = []
+        /// Scenes that have gone off air, for the builder thread to release in the same way.
         var left: [PreparedScene] = []
     }
 

@@ -34,6 +34,10 @@ struct SoundTrack {
     /// Whether the next audio is placed at its timestamp, without continuing the audio before it.
     private var restarts = true
     private var seams = 0
+    /// `nil` while noise is not suppressed.
+    private var suppressor: NoiseSuppressor?
+    /// `nil` while the gain is not automatic.
+    private var gain: AutoGain?
 
     init(sampleRate: Int, limitPPB: Int64, place: String) {
         self.sampleRate = sampleRate
@@ -92,8 +96,57 @@ struct SoundTrack {
                 fix: "restart the encoder's audio"))
     }
 
-    /// Closes the decoder at the end of a publication.
-    mutating func end() {
+    /// Sets what is done with the audio of the next packets. A change while audio comes is a cross-fade.
+    mutating func prepare(_ processing: AudioProcessing) {
+        if let noise = processing.noise, self.suppressor == nil {
+            self.suppressor = NoiseSuppressor(self.restarts ? noise : nil, place: self.place)
+        }
+        if let suppressor = self.suppressor {
+            suppressor.choose(processing.noise)
+            if suppressor.isIdle { self.suppressor = nil }
+        }
+        if processing.autoGain, self.gain == nil { self.gain = AutoGain() }
+        if let gain = self.gain {
+            gain.isOn = processing.autoGain
+            if gain.isIdle { self.gain = nil }
+        }
+    }
+
+    /// Returns why the noise filter could not be opened or has failed, once.
+    func takeNoiseFailure() -> MediaError? { self.suppressor?.takeFailure() }
+
+    /// Passes a block through the noise filter and the automatic gain, if there are any.
+    private static func refine(
+        _ samples: [Float], at position: Int64, isRemapped: Bool, _ suppressor: NoiseSuppressor?, _ gain: AutoGain?,
+        _ body: NoiseSuppressor.Output
+    ) {
+        func raise(_ samples: [Float], _ position: Int64, _ isRemapped: Bool) {
+            body(gain?.process(samples) ?? samples, position, isRemapped)
+        }
+        if let suppressor {
+            suppressor.process(samples, at: position, isRemapped: isRemapped, raise)
+        } else {
+            raise(samples, position, isRemapped)
+        }
+    }
+
+    /// Closes the decoder at the end of a publication, and places the audio that the noise filter still holds.
+    mutating func end(_ id: UInt8, in buffer: SourceBuffer) {
+        if let suppressor = self.suppressor {
+            let gain = self.gain
+            suppressor.finish { samples, position, isRemapped in
+                let raised = gain?.process(samples) ?? samples
+                if buffer.isPaced {
+                    buffer.push(raised, at: position, restart: isRemapped, track: id)
+                } else {
+                    self.placement.place(raised, at: position, isRemapped: isRemapped) { samples, at, hasSeam in
+                        buffer.push(samples, at: at, restart: hasSeam, track: id)
+                    }
+                }
+            }
+        }
+        self.suppressor = nil
+        self.gain?.begin()
         self.decoder = nil
         self.isDeferred = false
         self.isReported = false
@@ -108,8 +161,11 @@ struct SoundTrack {
         var next = position
         let restarts = self.restarts
         self.restarts = false
+        let (suppressor, gain) = (self.suppressor, self.gain)
         return decoder.decode(packet) { block in
-            buffer.push(block.samples, at: next, restart: restarts, track: packet.track)
+            Self.refine(block.samples, at: next, isRemapped: restarts, suppressor, gain) { samples, at, restarts in
+                buffer.push(samples, at: at, restart: restarts, track: packet.track)
+            }
             next &+= Int64(block.frames)
         }
     }
@@ -123,11 +179,14 @@ struct SoundTrack {
         if self.restarts { self.placement.reset() }
         self.restarts = false
         var next = position
+        let (suppressor, gain) = (self.suppressor, self.gain)
         return decoder.decode(packet) { block in
             let isRemapped = self.seams != seams
             self.seams = seams
-            self.placement.place(block.samples, at: next, isRemapped: isRemapped) { samples, at, hasSeam in
-                buffer.push(samples, at: at, restart: hasSeam, track: packet.track)
+            Self.refine(block.samples, at: next, isRemapped: isRemapped, suppressor, gain) { samples, at, isRemapped in
+                self.placement.place(samples, at: at, isRemapped: isRemapped) { samples, at, hasSeam in
+                    buffer.push(samples, at: at, restart: hasSeam, track: packet.track)
+                }
             }
             next &+= Int64(block.frames)
         }

@@ -38,8 +38,8 @@ package final class SourceDemand: Sendable {
         }
     }
 
-    /// Whether the machine is overloaded, so that a hidden source that becomes visible may wait for its next key frame,
-    /// if that is cheaper than decoding the frames before it.
+    /// Whether the machine is overloaded, so that noise is not suppressed, and a hidden source that becomes visible may
+    /// wait for its next key frame, if that is cheaper than decoding the frames before it.
     package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }
     /// Whether to decode the source's video without the loop filter, because the machine is overloaded and the video is
     /// scaled down.

@@ -85,7 +85,8 @@ package struct SourceTimeline: Sendable {
     private let jitterBuffer: Int64
     let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
-    private let soundLead: Int64
+    /// How long before its program time audio must be available, in nanoseconds. Limited to half of the jitter buffer.
+    var soundLead: Int64
     package private(set) var offset: Int64
     /// Current size of the jitter buffer in nanoseconds; it may be more than configured if the network required it.
     package private(set) var depth: Int64

@@ -128,10 +128,19 @@ final class EdgeCore {
 
     private func openPipe() -> SplicePipe? {
         let pipe = SplicePipe()
-        if pipe == nil {
-            self.logger.debug("bytes are copied", metadata: ["reason": "the system allows no large pipe"])
-        }
+        if pipe == nil { self.logCopying(because: "no pipe of 256 KiB or more can be opened") }
         return pipe
+    }
+
+    /// Closes a pipe that has become unusable; bytes are copied from now on.
+    func pipeFailed() {
+        guard self.pipe != nil else { return }
+        self.pipe = nil
+        self.logCopying(because: "splice(2) fails")
+    }
+
+    private func logCopying(because reason: String) {
+        self.logger.info("bytes of publishers are copied, which costs more", metadata: ["reason": "\(reason)"])
     }
 
     /// Adds a publisher that is forwarded: checks from now on whether its room moves and, if there is a read delay, reads

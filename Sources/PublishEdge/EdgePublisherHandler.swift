@@ -332,6 +332,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
                 if count > 0 { self.count(count) }
                 isLast = count < Self.readBytes && !self.secondRead.isNeeded(after: count, number: number)
             } else {
+                if self.core.pipe?.isUsable == false { self.core.pipeFailed() }
                 count = SocketForwarder.receive(socket, into: &buffer, size: Self.readBytes)
                 if count > 0 { self.pass(&buffer) }
                 isLast = count < Self.readBytes

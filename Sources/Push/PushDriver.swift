@@ -75,7 +75,8 @@ final class PushDriver {
         self.channel = channel
     }
 
-    /// Handles the connection being ready for data: after the TLS handshake, or at once without TLS.
+    /// Begins the RTMP handshake on a connection that is ready for data: after the TLS handshake, or without TLS as
+    /// soon as the socket is connected.
     fileprivate func connected(_ connection: Int) {
         guard connection == self.connection else { return }
         self.perform(self.core.connected(now: self.clock.now()))

@@ -97,10 +97,13 @@ struct FolderLook: Sendable {
         }
         let last = [summary?.multivariantName, self.state].compactMap { $0 }
         let whole = summary.map { [TrackFiles.wholeWindowPlaylist(nextTo: $0.multivariantName)] } ?? []
+        let segments = TrackFiles(tracks: tracks, container: .fragmentedMP4)
         var look = FolderLook(
             kind: .output(hasEnded: summary?.hasEnded), room: room,
             files: FolderFiles(
-                entries, .output(tracks: tracks, sheets: self.sheets(folder, entries), others: last + whole),
+                entries,
+                .output(
+                    tracks: tracks, sheets: self.sheets(folder, entries, besides: segments), others: last + whole),
                 last: last,
                 folders: { $0 == RecordedNames.clips }),
             unfinishedStores: entries.lazy.map(\.name).filter { $0.hasPrefix(UploadRecord.notePrefix) }.map {
@@ -112,9 +115,14 @@ struct FolderLook: Sendable {
     }
 
     /// Names of the indexes of thumbnail sheets, without extension.
-    private static func sheets(_ folder: borrowing Folder, _ entries: [Folder.Entry]) -> Set<String> {
+    ///
+    /// - Parameter segments: Files of tracks and subtitle renditions, whose segments are WebVTT files, too.
+    private static func sheets(
+        _ folder: borrowing Folder, _ entries: [Folder.Entry], besides segments: TrackFiles
+    ) -> Set<String> {
         var sheets: Set<String> = []
         for entry in entries where entry.kind == .file && entry.name.hasSuffix(WorkerNames.index) {
+            if segments.kind(of: entry.name) != nil { continue }
             let stem = String(entry.name.dropLast(WorkerNames.index.count))
             guard let bytes = folder.read(entry.name, limit: self.longestIndex),
                 WorkerNames.isIndex(of: stem, bytes)

@@ -127,8 +127,10 @@ struct CommandRecorder: Sendable {
     /// is removed instead. Blocks.
     ///
     /// - Parameters:
+    ///   - outcome: Why this worker stops.
     ///   - isEndOwed: Whether the next worker must still complete the playlists.
-    ///   - deadline: Until when the write is waited for, on the monotonic clock; it always gets 0.5 s.
+    ///   - deadline: Latest time to wait for the write, in nanoseconds of the monotonic clock; if less than 0.5 s is
+    ///     left, 0.5 s.
     func close(_ outcome: RoomOutcome, isEndOwed: Bool, by deadline: Int64) {
         guard let store = self.store else { return }
         let time = max(Self.leastClose, deadline &- self.times.clocks.machine.now())

@@ -188,6 +188,7 @@ struct DocumentApplication {
             slot.set(
                 offset: old.offsetMs == new.offsetMs ? nil : new.offsetMs,
                 rotation: old.rotation == new.rotation ? nil : new.rotation)
+            if old.audio != new.audio { slot.set(audio: new.audio) }
             if old.audioTracks != new.audioTracks {
                 var gains = Dictionary(old.audioTracks.map { ($0.track, 100) }) { first, _ in first }
                 for track in new.audioTracks { gains[track.track] = track.volume }
@@ -200,7 +201,7 @@ struct DocumentApplication {
 
     // MARK: Scenes
 
-    /// The changes that the new version makes to the room's scenes.
+    /// All changes that the new version of the document makes to the room's scenes.
     private struct SceneChange {
         var put: [PipelineSpec.Scene] = []
         var removed: [String] = []

@@ -23,8 +23,8 @@
 package struct Overload: Sendable, Equatable {
     /// One measure that reduces the room's work.
     package enum Step: Sendable, Hashable {
-        /// Sources that are scaled down are decoded without the loop filter, and a hidden source that becomes visible may
-        /// wait for its next key frame.
+        /// Noise is not suppressed, sources that are scaled down are decoded without the loop filter, and a hidden source that
+        /// becomes visible may wait for its next key frame.
         case decoding
         /// Outputs that no player waits for pause: raw output, stills and thumbnail sheets.
         case outputs

@@ -131,7 +131,8 @@ struct Restoration {
         self.saved.store?.update(.soon) { $0.clips = [] }
     }
 
-    /// Since when the room has had no publisher, on the monotonic clock; nil if it had one.
+    /// Since when the room has had no publisher, as the previous worker saved it, in nanoseconds on this worker's
+    /// monotonic clock. Nil if the room had a publisher when the state was saved, or if no state was saved.
     var idleSince: Int64? {
         self.state.idleSince.map { min(self.parts.clocks.machine.now(), self.saved.times.machine(ofRoom: $0)) }
     }

@@ -40,9 +40,12 @@ package struct Resumption: Sendable {
     /// then this worker does not.
     var keepsAside: Bool { self.isSetAside && !(self.isReduced && self.state.attempts > Self.mostAttempts) }
 
+    /// Reads the saved state, and applies the saved edits to the document of the pipeline file. Members of the file
+    /// that were changed since take precedence over the saved state.
+    ///
     /// - Parameters:
     ///   - settings: The settings from the command line and the pipeline file.
-    ///   - bytes: The content of `commands.json`; nil if there is none.
+    ///   - bytes: The content of `commands.json`; nil if there is no such file.
     package init(_ settings: RoomSettings, _ bytes: [UInt8]?) {
         self.bytes = bytes
         self.file = settings.document

@@ -82,6 +82,9 @@ extension Room: DocumentHost {
             ladder: self.ladder, renditions: self.pipeline.renditions, events: self.events, logger: self.logger)
     }
 
+    /// Adds cues to the subtitle renditions.
+    var subtitles: SubtitleService { SubtitleService(self, self.program, packager: self.packager) }
+
     /// Plays the overlays of the pipeline.
     var overlays: OverlayService { OverlayService(self, self.program, self.metadata) }
 

@@ -74,6 +74,10 @@ extension Room: RoomControlling {
         try self.overlays.play(name, options)
     }
 
+    package func addSubtitles(_ name: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        try self.subtitles.add(name, body)
+    }
+
     package var outputControl: any OutputControlling {
         OutputCommands(self, self.recorder, self.ladder) { [watched = self.outputStages.watched] track, seconds in
             watched?.announce(track, seconds: seconds) ?? true

@@ -11,9 +11,11 @@ extension RoomChecks {
     ///   - encoder: Returns whether the libraries have an encoder of this name.
     ///   - decoder: Returns whether the libraries have a decoder for this codec.
     ///   - scheme: Returns whether the libraries have a protocol of this name.
+    ///   - filter: Returns whether the libraries have a filter of this name.
     package static func problem(
         ofLibrary part: SpecChecks.LibraryPart, encoder: (String) -> Bool = LibAV.hasEncoder,
-        decoder: (CodecName) -> Bool = LibAV.hasDecoder, scheme: (String) -> Bool = LibAV.hasProtocol
+        decoder: (CodecName) -> Bool = LibAV.hasDecoder, scheme: (String) -> Bool = LibAV.hasProtocol,
+        filter: (String) -> Bool = LibAV.hasFilter
     ) -> SpecChecks.Problem? {
         switch part {
         case .encoder:
@@ -36,6 +38,11 @@ extension RoomChecks {
             return SpecChecks.Problem(
                 "this FFmpeg has no decoder for \(codec.rawValue), so media with this codec is not decoded",
                 fix: "install an FFmpeg with that decoder, or remove \(codec.rawValue)")
+        case .noiseModels:
+            if filter(NoiseFilter.name) { return nil }
+            return SpecChecks.Problem(
+                "this FFmpeg has no filter \(NoiseFilter.name), so the source's noise is not suppressed",
+                fix: "install an FFmpeg that has it (Debian's does), or write fft")
         case .srt:
             if scheme("srt") { return nil }
             return SpecChecks.Problem(

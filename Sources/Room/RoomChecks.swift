@@ -20,6 +20,7 @@ package enum RoomChecks {
             text: { Self.problem(ofText: $0, named: $1) },
             certificate: { Self.problem(of: $0, wall: wall) }, library: { Self.problem(ofLibrary: $0) })
         checks.animation = { Self.knownProblem(ofAnimation: $0, AnimationAlpha($1)) }
+        checks.noiseModel = { Self.problem(ofNoiseModel: $0) }
         return checks
     }
 
@@ -46,6 +47,15 @@ package enum RoomChecks {
                         fix: "name the file in the pipeline file, or put it into control.mediaDirectory"))
             }
             return animation(path, alpha)
+        }
+        let noiseModel = checks.noiseModel
+        checks.noiseModel = { path in
+            guard grants.allows(NamedResource(.noiseModel, path)) else {
+                return SpecChecks.Problem(
+                    "a request may not name this file",
+                    fix: "name the file in noiseModel of the pipeline file, or put it into control.mediaDirectory")
+            }
+            return noiseModel(path)
         }
         checks.font = { path in
             guard grants.allows(NamedResource(.file(member: "fonts"), path)) else {
@@ -243,6 +253,20 @@ package enum RoomChecks {
             }
         } catch {
             return .unusable(SpecChecks.Problem(error.what, fix: error.fix))
+        }
+    }
+
+    /// Why the file cannot be the model of `noiseSuppression: model`; nil if it can.
+    static func problem(ofNoiseModel path: String) -> SpecChecks.Problem? {
+        let form = "give a text file in the format of rnnoise-nu, as FFmpeg's filter arnndn reads it"
+        do throws(FileReading.Failure) {
+            let bytes = try FileReading.regular(path, limit: NoiseModel.mostBytes)
+            return NoiseModel.problem(in: bytes).map { SpecChecks.Problem("the model \(path) \($0)", fix: form) }
+        } catch {
+            let isForm = if case .unreadable = error { false } else { true }
+            return SpecChecks.Problem(
+                "the model \(path) \(error.text)",
+                fix: isForm ? form : "check the path; a relative path begins at the working directory")
         }
     }
 

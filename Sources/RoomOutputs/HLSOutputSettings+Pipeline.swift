@@ -28,6 +28,9 @@ extension HLSOutputSettings {
         self.captions = (pipeline.captions?.channels ?? []).map {
             MultivariantPlaylist.Captions(channel: $0.instreamID, name: $0.name ?? $0.instreamID, language: $0.language)
         }
+        self.subtitles = pipeline.subtitles.map {
+            SubtitleSettings(name: $0.name, label: $0.title, language: $0.language, isDefault: $0.isDefault)
+        }
         self.opening = StartupSegments(pipeline)
         self.iFramePlaylists = output.iFramePlaylists
         self.encryption = try pipeline.encryptionSettings()

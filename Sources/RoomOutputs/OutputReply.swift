@@ -88,7 +88,9 @@ package struct OutputReply: NamedReply {
             optional: "queuedSegments", "http and s3: sequence numbers that the store's playlists do not list yet",
             as: .count
         ) { $0.upload?.statistics.waitingSlots },
-        ReplyMember(optional: "objects", "http and s3: uploads that succeeded, including playlists", as: .count) {
+        ReplyMember(
+            optional: "objects", "http and s3: number of uploads that succeeded, including playlists", as: .count
+        ) {
             $0.upload?.statistics.taken
         },
         ReplyMember(
@@ -102,21 +104,23 @@ package struct OutputReply: NamedReply {
             as: .orNull(.count)
         ) { $0.push.map { $0.acknowledged.map { Int64(clamping: $0) } } },
         ReplyMember(
-            optional: "dropped", "rtmp: packets dropped because the server was too slow or a connection failed",
+            optional: "dropped",
+            "rtmp: number of packets dropped because the server was too slow or a connection failed",
             as: .count
         ) { $0.push?.dropped },
         ReplyMember(optional: "queuedMs", "rtmp: queued media, in milliseconds", as: .count) { $0.push?.queuedMs },
-        ReplyMember(optional: "retries", "rtmp: connection attempts after a failure", as: .count) {
+        ReplyMember(optional: "retries", "rtmp: number of connection attempts made after a failure", as: .count) {
             $0.push?.retries
         },
         ReplyMember(optional: "lastError", "rtmp: why the last connection ended or failed") {
             $0.push.map(\.lastError)
         },
         ReplyMember(optional: "code", "rtmp: lastError as an error code") { $0.push.map(\.lastFailure) },
-        ReplyMember(optional: "failures", "http and s3: uploads that failed", as: .count) {
+        ReplyMember(optional: "failures", "http and s3: number of uploads that failed", as: .count) {
             $0.upload?.statistics.failed
         },
-        ReplyMember(optional: "lostSegments", "http and s3: segments that could not be uploaded", as: .count) {
+        ReplyMember(optional: "lostSegments", "http and s3: number of segments that could not be uploaded", as: .count)
+        {
             $0.upload?.statistics.lost
         },
     ]

@@ -82,6 +82,7 @@ package final class RoomSource: Sendable {
             rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
         settings.isAudioOnly = pipeline.isAudioOnly
+        settings.processing = AudioProcessing(spec.audio)
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         settings.codecs = self.codecs
         settings.delay = Int64(pipeline.program.delayMs) * 1_000_000
@@ -179,6 +180,9 @@ package final class RoomSource: Sendable {
         if let offset { self.decode.setOffset(milliseconds: offset) }
         if let rotation { self.decode.setRotation(rotation / 90) }
     }
+
+    /// Sets what is done with the audio of the source before it is mixed.
+    package func set(audio: Pipeline.SourceAudio) { self.decode.setProcessing(AudioProcessing(audio)) }
 
     /// Sets the delay of the program; see ``DecodeStage/setDelay(milliseconds:)``.
     package func set(delay milliseconds: Int) { self.decode.setDelay(milliseconds: milliseconds) }

@@ -103,12 +103,30 @@ package struct SourceDecoding: Sendable {
                 $0.reanchors[id, default: EventThrottle(now: now)].happened(now: now)
             }
             if let count { self.emitReanchored(id, count) }
+        case .noiseSuppression(let state): self.report(state, of: id)
         case .ended:
             self.tell(source?.isFile == true ? .finished : .drained, of: id)
             // Delayed media of the source may have been on air until now, although its ``SourceStateMachine`` has reported the
             // loss earlier.
             if !self.parts.isOffline { self.host.requestLayout() }
         }
+    }
+
+    private func report(_ state: DecodeStage.NoiseState, of id: SourceID) {
+        let (word, reason): (String, String) =
+            switch state {
+            case .suspended: ("suspended", "the machine is overloaded")
+            case .resumed: ("resumed", "the machine is no longer overloaded")
+            case .failed(let error): ("failed", error.description)
+            }
+        if case .failed(let error) = state {
+            self.sources[id]?.setError(error.description)
+            self.parts.logger.warning(
+                "the noise of a source is not suppressed", metadata: ["uid": "\(id)", "error": "\(error)"])
+        }
+        self.parts.events.emit(
+            "source.noise_suppression",
+            ["uid": .string(id.description), "state": .string(word), "reason": .string(reason)])
     }
 
     /// Handles the first decoded frame of a publication. `source.first_frame` is emitted before the events that follow

@@ -353,8 +353,9 @@ package struct SourceHealth: Sendable {
         // A burst at the start of a publication, or after a gap, does not measure the frame rate.
         let isHeldUp = self.entries.contains { $0.gap.length >= 200_000_000 && $0.gap.isHeldUp }
         if let began = self.began, now &- began >= 2 * self.rules.window, isHeldUp || figures.gap < 200_000_000 {
-            // After a gap caused by the network, frames arrive faster than they were sent.
-            self.best = max(self.best, isHeldUp ? figures.sentFps ?? 0 : figures.fps)
+            // Frames that the network or this machine has delayed arrive faster than they were sent.
+            let rate = isHeldUp ? figures.sentFps ?? 0 : min(figures.fps, figures.sentFps ?? .max)
+            self.best = max(self.best, rate)
         }
         self.figures = figures
     }

@@ -12,7 +12,7 @@ extension ResourceGrants {
             case .variable: false
             case .recordings: resource.name == Pipeline.SourceRecord().directory
             case .file: OperatorDirectory.isReadable(resource.name, in: control.secretsDirectory)
-            case .media: OperatorDirectory.holds(resource.name, in: control.mediaDirectory)
+            case .media, .noiseModel: OperatorDirectory.holds(resource.name, in: control.mediaDirectory)
             case .image:
                 OperatorDirectory.holds(resource.name, in: control.imagesDirectory)
                     || OperatorDirectory.holds(resource.name, in: control.secretsDirectory)

@@ -23,6 +23,6 @@ extension Secret {
         }
     }
 
-    /// The text in a manifest that the operator must replace by the secret.
+    /// The text that `tandem manifest` writes in place of a secret. A secret that contains it is refused.
     private static let manifestPlaceholder = "REPLACE-ME"
 }

@@ -73,6 +73,7 @@ enum EventPhrases {
             EventPhrase("source {uid}", "first frame: {picture}[, {sinceKeyFrameMs} ms after its key frame]", .dim)
         ),
         ("source.sound", EventPhrase("source {uid}", "first audio", .dim)),
+        ("source.noise_suppression", EventPhrase("source {uid}", "noise suppression {state}: {reason}", .warning)),
         ("source.format", EventPhrase("source {uid}", "now {picture}")),
         (
             "source.reanchored",

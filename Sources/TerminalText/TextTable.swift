@@ -54,7 +54,7 @@ package struct TextTable: Sendable, Equatable {
         return line
     }
 
-    /// Returns the lines of ``lines(_:limit:)``, each with its line break.
+    /// Returns the whole table as text: all lines of ``lines(_:limit:)`` at full length, each with a line break.
     package func text(_ style: TerminalStyle) -> String {
         self.lines(style).map { $0 + "\n" }.joined()
     }

@@ -139,13 +139,13 @@ package struct TrackSender: Sendable {
         self.kept[Int(sequence % Int64(Self.mostKept))] = (sequence, protected)
     }
 
-    /// What answers the request for one packet.
+    /// The answer to a viewer's request (NACK) to send one packet again.
     package enum Repair: Equatable {
-        /// In clear, for the stream of retransmissions.
+        /// A packet of the retransmission stream (RTX), not encrypted yet.
         case packet([UInt8])
-        /// The protected bytes of the first time, since an SRTP index is used only once.
+        /// The encrypted packet as it was sent the first time, since an SRTP index is used only once.
         case protected([UInt8])
-        /// The packet is not kept any more, was never sent, or was sent again a moment ago.
+        /// Nothing is sent: the packet is not kept any more, was never sent, or was sent again a moment ago.
         case none
     }
 
@@ -171,7 +171,7 @@ package struct TrackSender: Sendable {
         return self.keptBytes(sequence) != nil || self.repair != nil && self.sent(sequence, in: history) != nil
     }
 
-    /// Answers the request for one packet.
+    /// Returns what to send in answer to a request (NACK) for one packet.
     ///
     /// Spec: RFC 4588 §4.
     package mutating func repair(_ number: UInt16, from history: PacketHistory, now: Int64) -> Repair {

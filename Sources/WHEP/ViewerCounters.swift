@@ -8,7 +8,7 @@ package struct ViewerCounters: Sendable, Hashable {
     package var requested: UInt64 = 0
     /// Requests for a key frame (PLI and FIR).
     package var pictureLossRequests: UInt64 = 0
-    /// Packets that the viewer has reported as lost.
+    /// Packets that the viewer has reported as lost in its receiver reports.
     package var lost: UInt64 = 0
     /// Groups of frames that were left out because the viewer could not follow.
     package var skippedGroups: UInt64 = 0

@@ -11,11 +11,11 @@ package import WebRTC
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class ViewerSession {
-    /// Times in nanoseconds.
+    /// Limits of a viewer's session; times in nanoseconds.
     package struct Limits: Sendable, Equatable {
         package var transport = PeerTransport.Limits()
         package var flow = ViewerFlow.Limits()
-        /// A viewer whose video is so far behind continues with a key frame.
+        /// Maximum delay of a viewer's video; a viewer that is further behind continues with a key frame.
         package var mostDelay: Int64 = 2_000_000_000
         /// The cached group of frames is sent again after this time at the earliest.
         package var groupInterval: Int64 = 300_000_000

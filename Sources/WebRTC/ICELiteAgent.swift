@@ -24,7 +24,8 @@ package struct ICELiteAgent: Sendable {
     /// The result of a received datagram.
     package enum Outcome: Sendable, Hashable {
         case ignored(Refusal)
-        /// Send this error to the address that the check came from. The check changes nothing.
+        /// Send this error to the address that the check came from. The check makes no address known
+        /// or selected.
         case error([UInt8])
         /// Send this success to the address that the check came from. `isMoved`: the selected address has changed.
         case answer([UInt8], isMoved: Bool)

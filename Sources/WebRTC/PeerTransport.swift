@@ -11,16 +11,16 @@ package import OpenSSLCrypto
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class PeerTransport {
-    /// Times in nanoseconds.
+    /// Time limits for a peer's connectivity checks and DTLS handshake, in nanoseconds.
     package struct Limits: Sendable, Equatable {
         package var ice = ICELiteAgent.Limits()
-        /// From the first valid check to the end of the handshake.
+        /// Maximum time from the first valid check to the end of the handshake.
         package var handshake: Int64 = 10_000_000_000
 
         package init() {}
     }
 
-    /// What became of a connectivity check.
+    /// The result of a connectivity check.
     package enum CheckResult: Sendable, Equatable {
         /// The check gets no answer, or the session has ended.
         case ignored
@@ -31,7 +31,7 @@ package final class PeerTransport {
         case probed
     }
 
-    /// What a datagram that is no connectivity check contains.
+    /// The content of a datagram that is not a connectivity check.
     package enum Content: Sendable, Equatable {
         /// The datagram came from an address without a valid check, or the session has ended.
         case stranger

@@ -33,6 +33,8 @@ struct ByteReader: Sendable {
     /// The next byte; nil at the end.
     mutating func next() -> UInt8? { self.bytes.popFirst() }
 
+    /// Skips `count` bytes.
+    ///
     /// - Returns: False if fewer bytes were left; then none is skipped.
     mutating func skip(_ count: Int) -> Bool {
         guard count <= self.bytes.count else { return false }

@@ -11,7 +11,7 @@
 /// Memory is bounded by ``mostHeldPackets`` and ``mostHeldBytes``. In the normal case, in which a packet arrives in
 /// order, nothing is allocated.
 package struct ReceiveTrack: Sendable {
-    /// Times in nanoseconds.
+    /// When missing packets are requested again and abandoned; times in nanoseconds.
     package struct Timing: Sendable, Hashable {
         /// Time from when a packet is missed until it is requested, since packets may overtake each other.
         package var firstRequest: Int64 = 8_000_000

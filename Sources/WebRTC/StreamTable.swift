@@ -12,9 +12,12 @@ package struct StreamTable: Sendable {
     package static let mostLayers = 3
 
     package enum Match: Sendable, Hashable {
+        /// The packet belongs to a stream.
+        ///
         /// - Parameters:
-        ///   - stream: Index of ``StreamTable/streams``.
-        ///   - isNew: Whether the SSRC is new for this stream.
+        ///   - stream: Index in ``StreamTable/streams``.
+        ///   - isRetransmission: Whether the packet is a retransmission (RTX) of one of the stream's packets.
+        ///   - isNew: Whether this packet has assigned its SSRC to the stream.
         case stream(Int, isRetransmission: Bool, isNew: Bool)
         /// No track has the payload type.
         case unknownPayloadType

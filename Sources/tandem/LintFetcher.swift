@@ -25,6 +25,8 @@ struct LintFetcher: Sendable {
         configuration.decompression = .enabled(limit: .size(Self.largestObject))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         configuration.timeout.connect = .seconds(5)
+        // With retries, the pool would wait for up to seconds before it connects to a server that has just come back.
+        configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
 

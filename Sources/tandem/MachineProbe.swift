@@ -79,6 +79,7 @@ enum MachineProbe {
             part("AAC encoder", LibAV.hasEncoder("aac"), "no encoder for audio", debian, isRequired: true),
             part("libopus", LibAV.hasEncoder("libopus"), "no audio for outputs of type webrtc", debian),
             part("drawtext", LibAV.hasFilter("drawtext"), "texts are drawn with built-in capitals only", debian),
+            part("arnndn", LibAV.hasFilter("arnndn"), "noiseSuppression: model does nothing", debian),
             part("SRT", LibAV.hasProtocol("srt"), "SRT publishers cannot be received", debian),
         ]
         let decoders: [(name: String, codec: CodecName, isRequired: Bool)] = [

@@ -89,6 +89,14 @@ struct DeployTests {
         #expect(text.contains(" \(ending);"), "the ending has a media type")
     }
 
+    @Test("the nginx file for shared storage serves WebVTT segments of subtitle renditions, but no other WebVTT files")
+    func subtitles() throws {
+        let lines = SourceTree.text("deploy/nginx/rooms.conf").split(separator: "\n")
+        let places = lines.filter { $0.contains("location") && $0.contains("vtt") }
+        #expect(places.count == 1 && places.first?.contains(#"~ -[0-9]+-[0-9]+\.vtt$ {"#) == true)
+        #expect(lines.contains { $0.contains("types { text/vtt vtt; }") })
+    }
+
     @Test(
         "the nginx file for shared storage adds the cache header `immutable` without `always`, so that 404 responses do not get it"
     )

@@ -121,13 +121,18 @@ struct OpenAPITests {
         return Set((schema["properties"] as? Object ?? [:]).keys)
     }
 
+    /// Paths whose bodies are not objects of plain values.
+    private static let documentPaths = [
+        "/v1/program", "/v1/metadata", "/v1/scenes/{sceneId}", "/v1/room", "/v1/subtitles/{name}:cue",
+    ]
+
     @Test("the OpenAPI document has exactly the body members that each route's error for an unknown one lists")
     func bodies() throws {
         var judged = 0
         for (path, method, operation) in try Self.operations() {
             let content = (operation["requestBody"] as? Object)?["content"] as? [String: Object]
             guard let schema = content?["application/json"]?["schema"] as? Object,
-                !["/v1/program", "/v1/metadata", "/v1/scenes/{sceneId}", "/v1/room"].contains(path)
+                !Self.documentPaths.contains(path)
             else { continue }
             let (status, problem) = try Self.reply(method, Self.filled(path), #"{"zzz":1}"#)
             #expect(status == 400, "\(method) \(path)")
@@ -138,7 +143,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "the body schemas of PUT /v1/program and POST /v1/metadata have exactly the keys that the error for an unknown one lists"
+        "the body schemas of PUT /v1/program, POST /v1/metadata and POST /v1/subtitles/NAME:cue have exactly the keys that the error for an unknown one lists"
     )
     func documents() throws {
         let paths = try #require(try Self.document()["paths"] as? [String: Object])
@@ -154,13 +159,15 @@ struct OpenAPITests {
         }
         let odd = Array(#"{"qqqqqqqqqqqqqqqq":1}"#.utf8)
         guard case .failure(let program) = ProgramRequest.parse(odd),
-            case .failure(let metadata) = MetadataRequest.parse(odd)
+            case .failure(let metadata) = MetadataRequest.parse(odd),
+            case .failure(let cues) = SubtitleRequest.parse(odd)
         else {
             Issue.record("an unknown key is accepted")
             return
         }
         #expect(known(program) == Self.members(try schema("/v1/program", "put")))
         #expect(known(metadata) == Self.members(try schema("/v1/metadata", "post")))
+        #expect(known(cues) == Self.members(try schema("/v1/subtitles/{name}:cue", "post")))
     }
 
     @Test("every $ref of the OpenAPI document resolves, and the Problem schema has the error codes of the control API")

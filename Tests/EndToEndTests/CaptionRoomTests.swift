@@ -90,13 +90,39 @@ extension Unhurried.Pictures {
             #expect(try Self.texts(work.path("out/180p.m3u8"), media) == Self.texts(clip, media))
         }
 
+        /// Checks the subtitle rendition of an ended room with a cue, with FFmpeg and the linter.
+        private func checkSubtitles(_ work: WorkDirectory, _ media: Media, _ reply: HTTPClient.Reply) throws {
+            let shown = try #require(reply.json()["cues"] as? [[String: Any]])
+            let start = try #require(shown.first?["startMs"] as? Int)
+            let list = try String(contentsOfFile: work.path("out/en.m3u8"), encoding: .utf8)
+            #expect(list.contains(".vtt\n") && list.hasSuffix("#EXT-X-ENDLIST\n"))
+            // FFmpeg reads subtitle renditions only with this option.
+            let read = try Command.run(
+                media.ffmpeg,
+                [
+                    "-nostdin", "-v", "error", "-strict", "experimental", "-i", work.path("out/index.m3u8"), "-map",
+                    "0:s",
+                    "-f", "srt", "-",
+                ])
+            let seconds = start / 1_000
+            let mark = "00:00:\(seconds < 10 ? "0" : "")\(seconds),"
+            let text = read.output.replacingOccurrences(of: "\r", with: "")
+            #expect(
+                read.code == 0 && text.contains("\n\(mark)") && text.contains("\na <b> & c\n"),
+                "\(reply.body): \(text)\(read.errors)")
+            #expect(!text.contains("WEBVTT"), "\(text)")
+            let lint = try Command.tandem(["lint-hls", work.path("out/index.m3u8")])
+            #expect(lint.code == 0, "\(lint.output)")
+        }
+
         @Test(
-            "a client of GET /v1/audio receives the program's audio: a tone of 440 Hz changes its sign 880 times a second"
+            "a client of GET /v1/audio receives the program's audio: a tone of 440 Hz changes its sign 880 times a second; a cue sent for the time of that audio is in the WebVTT segments"
         )
         func tap() throws {
             let (media, python) = (try Media.require(), try TestTool.require("python3"))
             let work = try WorkDirectory()
-            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let room = try RunningRoom(
+                Rooms.small(work.path("out"), members: #""subtitles": [{ "name": "en", "language": "en" }],"#))
             let publisher = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180", seconds: 20)
             defer { publisher.stop() }
             try room.event("source.first_frame", uid: "1001")
@@ -110,7 +136,14 @@ extension Unhurried.Pictures {
             try #require(heard.code == 0, "\(heard.errors)")
             let numbers = heard.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
             #expect(numbers.count == 2 && numbers[0] > 0 && (876...884).contains(numbers[1]), "\(heard.output)")
+            let time = numbers.first ?? 0
+            let cue = #"{"cues":[{"text":"a <b> & c","startMs":\#(time),"endMs":\#(time + 10000)}]}"#
+            let reply = try HTTPClient.request("POST", room.control, "/v1/subtitles/en:cue", body: cue)
+            #expect(reply.status == 202, "\(reply.body)")
+            #expect(
+                try HTTPClient.request("POST", room.control, "/v1/subtitles/ko:cue", body: cue).status == 404)
             #expect(try room.end() == 0)
+            try self.checkSubtitles(work, media, reply)
         }
     }
 }

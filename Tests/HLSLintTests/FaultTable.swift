@@ -302,6 +302,10 @@ extension Fault {
         .reply(.partGone) { path, isListed, reply in
             if path.hasPrefix("720p-1-"), isPart(path), !isListed { reply.status = 404 }
         },
+        .bytes(.webVTTBroken, "en") { _, bytes in Array(bytes.dropFirst()) },
+        .bytes(.webVTTBroken, "en") { _, bytes in
+            Array("\(String(decoding: bytes, as: UTF8.self))\n10:00:00.000 --> 10:00:01.000\nlater\n".utf8)
+        },
         .text(.iFrameList, ["720p-iframes.m3u8"]) { text, _ in text.without("#EXT-X-I-FRAMES-ONLY") },
         .text(.iFrameRange, ["720p-iframes.m3u8"]) { text, _ in
             text.editing("#EXT-X-BYTERANGE") { $0.replacing("@", with: "@1") }

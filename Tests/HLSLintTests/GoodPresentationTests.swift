@@ -9,9 +9,9 @@ struct GoodPresentationTests {
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
         #expect(linter.findingCount == 0)
         #expect(linter.isEnded)
-        #expect(linter.playlistCount == 3 + 2)
+        #expect(linter.playlistCount == 3 + 2 + 1)
         // Each video segment has two key frames, the last one has one.
-        #expect(linter.segmentCount == 3 * 38 + 2 * (2 * 38 - 1))
+        #expect(linter.segmentCount == (3 + 1) * 38 + 2 * (2 * 38 - 1))
         #expect(linter.partCount > 3 * 130)
         // The window has 13 segments; removed ones are kept until their time is over.
         #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)

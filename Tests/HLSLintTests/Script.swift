@@ -118,6 +118,7 @@ final class Script: Sendable {
         let grid = try OutputGrid(fps: 30)
         var settings = HLSOutputSettings(directory: "/memory", grid: grid, windowSeconds: 26)
         settings.iFramePlaylists = true
+        settings.subtitles = [SubtitleSettings(name: "en", label: "English", language: "en")]
         let tracks = Self.tracks
         struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
         let packager = try HLSPackager.open(settings, tracks: tracks, store: store, clock: Clock()) { _ in }
@@ -135,6 +136,13 @@ final class Script: Sendable {
                         frame: frame,
                         message: packager.message(
                             number: frame, at: frame, payload: ID3Tag.text("test", "event \(frame)"))))
+            }
+            // A cue that lasts longer than a segment.
+            if frame % 150 == 40 {
+                let time = frame * 1_000 / 30
+                _ = try packager.addSubtitles(
+                    [SubtitleCue(start: time, end: time + 3_000, text: "cue \(frame)")], to: "en", programTime: time,
+                    now: time * 1_000_000)
             }
             Self.feed(packager, frame)
             _ = packager.step()

@@ -39,6 +39,8 @@ struct PackagedFilterTests {
         }
         #expect(named.isSuperset(of: ["scale", "overlay", "xstack", "zscale", "bwdif"]), "\(named)")
         #expect(named.subtracting(packaged).isEmpty, "add them to deploy/package/ffmpeg")
-        for filter in ["drawtext", "alphamerge", "null", "hflip", "vflip"] { #expect(packaged.contains(filter)) }
+        for filter in ["drawtext", "alphamerge", "null", "hflip", "vflip", "arnndn"] {
+            #expect(packaged.contains(filter))
+        }
     }
 }

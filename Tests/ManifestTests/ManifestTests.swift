@@ -141,7 +141,9 @@ struct ManifestTests {
         }
     }
 
-    @Test("a Kubernetes room's maxDiskBytes is its emptyDir's size limit: 256 MiB, twice a longer window, or as set")
+    @Test(
+        "a Kubernetes room's emptyDir limit is the largest of 256 MiB, twice the window and maxDiskBytes, and sets an unset maxDiskBytes"
+    )
     func limited() throws {
         func manifest(_ limits: String) throws -> String {
             let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")

@@ -68,6 +68,17 @@ struct ViewerPageScriptTests {
                 == #"[{"start":11,"end":12.5,"text":"Hello\nthere"}] [{"start":4,"end":5,"text":"B"}]"#)
     }
 
+    @Test("after 26.5 hours, when MPEG-2 times have started again at 0, cues have the times of the media")
+    func longCaptions() throws {
+        let printed = try Self.run(
+            [.captions],
+            #"""
+            const text = "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:27:00:00.000,MPEGTS:158065408\n\n27:00:01.000 --> 27:00:02.000\nA\n";
+            console.log(JSON.stringify(parseCues(text)));
+            """#)
+        #expect(printed == #"[{"start":97201,"end":97202,"text":"A"}]"#)
+    }
+
     @Test(
         "the viewer page takes segments before the live list from the list of the whole window, the others from the live list"
     )

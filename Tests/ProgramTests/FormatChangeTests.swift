@@ -44,7 +44,7 @@ struct FormatChangeTests {
                 self.formats.withLock { $0.append("\(format.width)x\(format.height)") }
             case .undecodable(let error): self.failures.withLock { $0.append(error.code) }
             case .ended: self.done.signal()
-            case .firstSound, .reanchored: break
+            case .firstSound, .reanchored, .noiseSuppression: break
             }
         }
     }

@@ -17,7 +17,7 @@ final class StageLog: Sendable {
         switch event {
         case .undecodable(let error): self.failures.withLock { $0.append(error.code) }
         case .ended: self.ended.signal()
-        case .firstPicture, .formatChanged, .firstSound, .reanchored: break
+        case .firstPicture, .formatChanged, .firstSound, .reanchored, .noiseSuppression: break
         }
     }
 }

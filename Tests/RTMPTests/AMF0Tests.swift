@@ -19,7 +19,7 @@ struct AMF0Tests {
         #expect(result.fault == nil)
     }
 
-    @Test("from truncated bytes, every whole value is read, and at most one more; reading does not trap")
+    @Test("from truncated AMF0 bytes, every whole value is read, and at most one more; reading does not trap")
     func truncation() {
         let values = Self.all.filter { $0.string?.utf8.count ?? 0 < 1000 }
         let bytes = AMF0Writer.bytes(values)
@@ -46,7 +46,7 @@ struct AMF0Tests {
     }
 
     @Test(
-        "the element count of an ECMA array is ignored; its end marker counts",
+        "the element count of an AMF0 ECMA array is ignored; the array ends at its end marker",
         arguments: [0, 1, 0xFFFF_FFFF] as [UInt32])
     func ecmaCount(count: UInt32) {
         let head = [8] + RTMPChunkReaderTests.big(count)
@@ -75,7 +75,7 @@ struct AMF0Tests {
     }
 
     @Test(
-        "objects and arrays nested more than 16 levels deep are refused",
+        "AMF0 objects and arrays nested more than 16 levels deep are refused",
         arguments: [(16, true), (17, false), (70_000, false)])
     func depth(levels: Int, isFine: Bool) {
         let nested = Self.repeated([3, 0, 1, 0x61], levels) + [5]
@@ -84,7 +84,7 @@ struct AMF0Tests {
         #expect((AMF0Reader.values(in: arrays).fault == nil) == isFine)
     }
 
-    @Test("a message of more than 4,096 values, or an object of 513 properties, is refused")
+    @Test("an AMF0 message of more than 4,096 values, or with an object of 513 properties, is refused")
     func budgets() {
         #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4096)).fault == nil)
         #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4097)).fault == .tooManyValues)

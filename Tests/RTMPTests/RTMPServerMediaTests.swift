@@ -32,7 +32,7 @@ struct RTMPServerMediaTests {
         #expect(second.events.count == 3, "two of five fit; the rest was dropped, and nothing closed")
     }
 
-    @Test("while a publication is active, media is accepted on any message stream id; before it, media is dropped")
+    @Test("media before `publish` is dropped; in an accepted publication it is delivered from any message stream id")
     func mediaStreamID() {
         var script = ClientScript()
         script.message(8, [0xAF, 1, 1])

@@ -253,7 +253,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "onFI messages with invalid times are ignored",
+        "onFI messages with an invalid, negative or missing time are ignored, and the session stays open",
         arguments: [
             .object([AMF0Property("st", .string("24:00:00"))]), .object([AMF0Property("st", .string("1:2"))]),
             .object([AMF0Property("st", .string("::"))]), .object([AMF0Property("st", .string("00:00:00.1234567890"))]),

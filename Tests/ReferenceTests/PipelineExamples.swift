@@ -22,6 +22,7 @@ enum PipelineExamples {
         case "overlays[].name": "rose"
         case "overlays[].path": "gifts/rose.mp4"
         case "overlays[].alpha": "right"
+        case "sources[].audio.noiseModel": "models/voice.rnnn"
         case "sources[].url": "rtmp://media.example/live/KEY"
         case "sources[].relays[].url": "rtmp://other.example/live/KEY"
         case "outputs[http].url": "https://origin.example/88231"

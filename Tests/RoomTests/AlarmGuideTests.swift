@@ -9,7 +9,7 @@ struct AlarmGuideTests {
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
     @Test(
-        "the guide's table has every alarm type that rooms raise, once, and no other",
+        "each of the guide's two alarm tables has every alarm type that rooms raise, once, and no other",
         arguments: [("ControlAPI.md", "## Alarms\n"), ("Troubleshooting.md", "## By alarm\n")])
     func types(page: String, heading: String) throws {
         let text = try String(contentsOf: Self.guides.appendingPathComponent(page), encoding: .utf8)

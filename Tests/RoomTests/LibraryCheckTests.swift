@@ -9,7 +9,7 @@ struct LibraryCheckTests {
     private static func problem(_ part: SpecChecks.LibraryPart, lacking names: Set<String>) -> SpecChecks.Problem? {
         RoomChecks.problem(
             ofLibrary: part, encoder: { !names.contains($0) }, decoder: { !names.contains($0.rawValue) },
-            scheme: { !names.contains($0) })
+            scheme: { !names.contains($0) }, filter: { !names.contains($0) })
     }
 
     @Test(
@@ -20,6 +20,7 @@ struct LibraryCheckTests {
         let nvenc = Self.problem(.hardwareEncoder(.nvenc), lacking: ["h264_nvenc"])
         #expect(nvenc?.what.contains("h264_nvenc") == true && nvenc?.what.contains("exit with code 78") == true)
         #expect(Self.problem(.opusEncoder, lacking: ["libopus"])?.what.contains("exit with code 78") == true)
+        #expect(Self.problem(.noiseModels, lacking: ["arnndn"])?.what.contains("arnndn") == true)
         #expect(Self.problem(.srt, lacking: ["srt"])?.fix.contains("libsrt") == true)
         #expect(Self.problem(.decoder(.av1), lacking: [CodecName.av1.rawValue])?.what.contains("av1") == true)
         #expect(Self.problem(.decoder(.pcm), lacking: [CodecName.pcmU8.rawValue])?.what.contains("pcm") == true)
@@ -27,7 +28,8 @@ struct LibraryCheckTests {
 
     @Test("no problem is reported for library parts that are there")
     func present() {
-        for part in [SpecChecks.LibraryPart.encoder, .opusEncoder, .srt, .decoder(.h264), .decoder(.pcm)] {
+        for part in [SpecChecks.LibraryPart.encoder, .opusEncoder, .srt, .noiseModels, .decoder(.h264), .decoder(.pcm)]
+        {
             #expect(Self.problem(part, lacking: ["other"]) == nil)
         }
     }

@@ -48,7 +48,7 @@ struct LoopLagsTests {
         #expect(lags.isAlive)
     }
 
-    @Test("a loop's time without progress counts from the first check that sees it at its position")
+    @Test("the time without progress of the program's or an encoder's loop counts from the first check at its position")
     func standstill() {
         var progress = LoopProgress()
         #expect(progress.standstill(at: 5, now: 100) == 0)

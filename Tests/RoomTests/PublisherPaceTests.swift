@@ -129,7 +129,7 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "a file pushed too fast, with audio late, short or with a gap, is read at most 3 s ahead; arrival times are even within 0.5 s",
+        "a file pushed too fast, with audio late, short or with a gap, is read at most 3 s ahead; arrivals follow timestamps within 0.5 s",
         arguments: [0..<20_000, 20_000..<Int64.max, 20_000..<22_500, 20_000..<23_900, 20_000..<40_000])
     func holes(silence: Range<Int64>) {
         var sender = Sender(silence: silence)

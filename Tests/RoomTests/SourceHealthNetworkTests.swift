@@ -102,6 +102,22 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
+        "frames that arrive late and then at 1.5 times their rate do not raise the frame rate that is expected of the encoder"
+    )
+    func catchingUp() {
+        var publisher = Publisher()
+        publisher.run(60) {
+            switch $0 {
+            case ..<20_000: $0
+            case ..<26_000: $0 + ($0 - 20_000) / 2
+            case ..<35_000: $0 + 3_000 - ($0 - 26_000) / 3
+            default: $0
+            }
+        }
+        #expect(!publisher.causes.contains(.fps))
+    }
+
+    @Test(
         "a gap of 700 ms in a source's packets gives the alert level of the configured thresholds",
         arguments: [
             ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),

@@ -2,7 +2,7 @@
 
 import { NativePlayer } from "./native.js";
 import { parseMedia } from "./playlist.js";
-import { load, pause } from "./requests.js";
+import { load, opened, pause } from "./requests.js";
 
 const seconds = (text) => text.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
 
@@ -10,7 +10,12 @@ const seconds = (text) => text.split(":").reduce((sum, part) => sum * 60 + Numbe
 export function parseCues(text) {
   const map = text.match(/X-TIMESTAMP-MAP=([^\n\r]*)/)?.[1] || "";
   const local = map.match(/LOCAL:([\d:.]+)/)?.[1], ticks = map.match(/MPEGTS:(\d+)/)?.[1];
-  const shift = local && ticks ? Number(ticks) / 90000 - seconds(local) : 0;
+  let shift = local && ticks ? Number(ticks) / 90000 - seconds(local) : 0;
+  // MPEG-2 times have 33 bits, those of the media do not start again at 0.
+  const wrap = 2 ** 33 / 90000;
+  if (shift < -1) shift += Math.ceil((-1 - shift) / wrap) * wrap;
+  // A cue that spans segments must get the same times from each of them.
+  shift = Math.round(shift * 1e6) / 1e6;
   const cues = [];
   for (const block of text.replace(/\r\n?/g, "\n").split(/\n{2,}/)) {
     const match = block.match(/^(?:[^\n]*\n)??([\d:.]+) --> ([\d:.]+)[^\n]*\n([\s\S]+)$/);
@@ -56,7 +61,8 @@ export class Captions {
           if (mine !== this.generation) return;
           if (loaded.has(segment.uri) || segment.gap || !this.isNear(segment)) continue;
           loaded.add(segment.uri);
-          for (const { start, end, text } of parseCues(await (await load(segment.uri, segment.range)).text())) {
+          const bytes = await opened(await (await load(segment.uri, segment.range)).arrayBuffer(), segment);
+          for (const { start, end, text } of parseCues(new TextDecoder().decode(bytes))) {
             if (mine === this.generation && ![...this.track.cues].some((cue) => cue.startTime === start && cue.text === text)) {
               this.track.addCue(new VTTCue(start, end, text));
             }

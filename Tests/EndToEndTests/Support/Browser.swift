@@ -252,9 +252,14 @@ struct Tab: Sendable {
     }
 
     /// Prints the errors of a report, and the browser's log if the player has given up.
-    func tell(_ report: PlayerReport, _ way: Watching) {
+    ///
+    /// - Returns: The lines of the browser's log.
+    @discardableResult
+    func tell(_ report: PlayerReport, _ way: Watching) -> [String] {
         for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
-        guard report.errors.contains(where: { $0.fatal == true }) else { return }
-        for line in (try? self.browser.mediaLog(self.session)) ?? [] { EndToEnd.report("\(way.rawValue) \(line)") }
+        guard report.errors.contains(where: { $0.fatal == true }) else { return [] }
+        let lines = (try? self.browser.mediaLog(self.session)) ?? []
+        for line in lines { EndToEnd.report("\(way.rawValue) \(line)") }
+        return lines
     }
 }

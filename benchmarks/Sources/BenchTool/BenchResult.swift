@@ -20,7 +20,7 @@ struct BenchResult: Codable {
     var passthrough: PassthroughResult?
     var growth: [GrowthSeries]?
     var search: SearchResult?
-    /// Measurements that could not be made here, each with the reason.
+    /// Parts that could not be measured on this machine, each with the reason: `PART: REASON`.
     var skipped: [String]?
 }
 

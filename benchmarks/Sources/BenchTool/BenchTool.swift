@@ -32,6 +32,7 @@ enum BenchTool {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(BenchError) {
+            mkdir(self.work, 0o755)
             switch (arguments.first, arguments.count) {
             case ("begin", 3): try self.begin(mode: arguments[1], arguments[2])
             case ("measure", 3): try Measuring(path: arguments[2]).measure(arguments[1])
@@ -101,12 +102,13 @@ enum BenchTool {
         )
     }
 
-    /// Checks that the newest committed result of each part meets CI's thresholds and that the guides quote it.
+    /// Checks that the newest committed result of each part meets CI's thresholds, that the guides quote it, and that each published
+    /// aim has a threshold.
     private static func checkResults(isRelease: Bool) throws(BenchError) {
         let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
         let results = CommittedResults.all()
         var isBroken = false
-        for part in CommittedResults.guarded {
+        for part in CommittedResults.guarded(results) {
             guard let (name, result) = CommittedResults.newest(results, of: part) else {
                 Terminal.say("REGRESSION: no committed result has the part \(part)")
                 isBroken = true
@@ -124,6 +126,14 @@ enum BenchTool {
         for line in CommittedResults.tooOld(results) {
             Terminal.say("\(isRelease ? "REGRESSION" : "NOTE"): \(line)")
             if isRelease { isBroken = true }
+        }
+        let thresholds = guardian.thresholds
+        for mistake in try PublishedAims.mistakes(Files.text(at: PublishedAims.guide), thresholds: thresholds) {
+            Terminal.say("REGRESSION: \(mistake)")
+            isBroken = true
+        }
+        for (figure, reason) in thresholds.aimsWithoutThreshold.sorted(by: { $0.key < $1.key }) {
+            Terminal.say("SKIPPED: the aim “\(figure)” has no threshold: \(reason)")
         }
         if let newest = CommittedResults.newest(results, of: "r1") {
             for mistake in try GuideFigures.mistakes(newest) {
@@ -166,7 +176,7 @@ enum BenchTool {
         }
         guard !accepted.isEmpty else {
             throw BenchError(
-                "\(path) has no counts to accept: run `benchmarks/run.sh kernels` or `benchmarks/run.sh instructions` first"
+                "\(path) has neither counts of hot loops nor three runs of R1's instructions: run `benchmarks/run.sh kernels` or `benchmarks/run.sh instructions` first"
             )
         }
         try Files.write(thresholds, to: self.thresholdsPath)

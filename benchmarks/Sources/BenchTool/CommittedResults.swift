@@ -1,7 +1,12 @@
 /// The dated results in `results`, which the README and the guides quote.
 enum CommittedResults {
     /// Parts whose newest committed result must meet the thresholds. The kernels are counted again in every run.
-    static let guarded = ["r1", "quality", "allocations", "live", "passthrough"]
+    private static let guarded = ["r1", "quality", "allocations", "live", "passthrough"]
+
+    /// ``guarded``, and the pairs as soon as a result has them.
+    static func guarded(_ results: [(name: String, result: BenchResult)]) -> [String] {
+        self.guarded + (self.newest(results, of: "pairs") == nil ? [] : ["pairs"])
+    }
 
     /// All readable results, by file name; results in older formats are skipped.
     static func all() -> [(name: String, result: BenchResult)] {
@@ -57,7 +62,7 @@ enum CommittedResults {
     /// A message for each committed result that a guarded part uses and that is too old for a release.
     static func tooOld(_ results: [(name: String, result: BenchResult)]) -> [String] {
         var parts: [String: [String]] = [:]
-        for part in self.guarded {
+        for part in self.guarded(results) {
             if let name = self.newest(results, of: part)?.name { parts[name, default: []].append(part) }
         }
         return parts.sorted { $0.key < $1.key }.compactMap { name, parts in
@@ -89,6 +94,7 @@ enum CommittedResults {
         case "allocations": result.allocations != nil
         case "live": result.live?.ingest != nil
         case "passthrough": result.passthrough != nil
+        case "pairs": result.pairs != nil
         default: false
         }
     }

@@ -4,10 +4,12 @@ extension Guard {
         parts.flatMap { part -> [String] in
             switch part {
             case "kernels": self.missingKernels(in: result)
+            case "instructions" where result.instructions == nil && !Self.isSkipped(part, in: result):
+                ["the instructions of R1 were not counted, and no reason is given"]
             case "blocks" where result.blocks == nil:
                 ["live heap blocks were not counted: floor/blocks.c needs a C compiler"]
             case "r1": self.missingSides(in: result)
-            case "pairs" where result.machine.cores >= 2:
+            case "pairs" where !Self.isSkipped(part, in: result):
                 (self.thresholds.pairCPURatioMedian[result.mode] ?? [:]).keys.filter { result.pairs?.row($0) == nil }
                     .sorted()
                     .map { "R1 was not measured in pairs with \($0)" }
@@ -27,6 +29,11 @@ extension Guard {
             default: []
             }
         }
+    }
+
+    /// Whether the result has a reason why the part could not be measured on its machine.
+    private static func isSkipped(_ part: String, in result: BenchResult) -> Bool {
+        (result.skipped ?? []).contains { $0.hasPrefix("\(part): ") }
     }
 
     private func missingKernels(in result: BenchResult) -> [String] {

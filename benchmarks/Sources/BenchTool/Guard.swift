@@ -147,9 +147,17 @@ struct Guard {
             found.append(
                 "memory: \(memory.slopePerMinute) MiB more per minute, at most \(limits.memoryMiBPerMinute)")
         }
-        let isUndisturbed = result.rooms.allSatisfy { $0.othersCores <= LiveResult.Latency.mostOthers }
-        if cores >= 2, !result.rooms.isEmpty, isUndisturbed, result.roomsInRealTime < limits.rooms {
+        func areUndisturbed(_ rooms: [LiveResult.Rooms]) -> Bool {
+            !rooms.isEmpty && rooms.allSatisfy { $0.othersCores <= LiveResult.Latency.mostOthers }
+        }
+        if cores >= 2, areUndisturbed(result.rooms), result.roomsInRealTime < limits.rooms {
             found.append("rooms: \(result.roomsInRealTime) PK rooms in real time, at least \(limits.rooms)")
+        }
+        if cores >= 2, let count = result.fastRoomsInRealTime, areUndisturbed(result.fastRooms ?? []),
+            count < limits.fastRooms
+        {
+            found.append(
+                "rooms: \(count) PK rooms with tandem-faster in real time, at least \(limits.fastRooms)")
         }
         return found
     }

@@ -59,7 +59,9 @@ struct Measuring {
                 result.skipped = (result.skipped ?? []) + ["pairs: they need two cores"]
                 break
             }
-            self.note(part, in: &result)
+            let neighbour = Neighbour.find()
+            let others = ["work/floor DIR", neighbour.command.joined(separator: " ")]
+            self.note(part, isFull ? others.map { "taskset --cpu-list CORE \($0)" } : [], in: &result)
             let rounds = Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 10 : 2)
             result.pairs = try PairMeasurement(
                 script: "./r1.sh", work: self.sources, rounds: max(2, rounds + rounds % 2), cores: (cores[0], cores[1]),
@@ -169,7 +171,7 @@ struct Measuring {
             isCounted: Variables["COUNTED"] != nil
         ).measure()
         guard let counts = made.result else {
-            result.skipped = (result.skipped ?? []) + ["instructions of R1: \(made.reason)"]
+            result.skipped = (result.skipped ?? []) + ["instructions: \(made.reason)"]
             return
         }
         result.instructions = counts

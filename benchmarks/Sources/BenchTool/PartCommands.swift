@@ -2,12 +2,12 @@
 enum PartCommands {
     /// Environment variables that affect a part and are recorded with their values.
     private static let told: Set<String> = [
-        "PAIRS", "R1_MORE", "LIVE_SECONDS", "LIVE_MINUTES", "SEARCH_SECONDS", "SEARCH_MOST", "SEARCH_PLAN",
+        "COUNTS", "PAIRS", "R1_MORE", "LIVE_SECONDS", "LIVE_MINUTES", "SEARCH_SECONDS", "SEARCH_MOST", "SEARCH_PLAN",
     ]
     /// By part, in the order in which they are written.
     private static let variables: [String: [String]] = [
         "kernels": [],
-        "instructions": ["FFMPEG", "TANDEM"],
+        "instructions": ["COUNTS", "FFMPEG", "TANDEM"],
         "blocks": ["FFMPEG", "TANDEM"],
         "pairs": ["R1_CLIPS", "PAIRS", "FFMPEG", "TANDEM"],
         "r1": ["R1_CLIPS", "PAIRS", "R1_MORE", "FFMPEG", "NEW_FFMPEG", "TANDEM"],
@@ -46,7 +46,6 @@ enum PartCommands {
         case "r1": ["benchmarks/r1.sh sources DIR"]
         case "pairs":
             ["ours", "ffmpeg"].map { "taskset --cpu-list CORE benchmarks/r1.sh \($0) DIR" }
-                + ["taskset --cpu-list CORE work/floor DIR", "taskset --cpu-list CORE stress-ng --cpu 1 --quiet"]
         case "places": ["LD_PRELOAD=work/where.so benchmarks/r1.sh ours DIR"]
         case "quality": ["benchmarks/r1.sh vmaf DIR DIR/SIDE/RENDITION.m3u8 SCORES.json"]
         case "allocations": ["LD_PRELOAD=work/allocs.so tandem run DIR/allocations/pipeline.json", publisher]

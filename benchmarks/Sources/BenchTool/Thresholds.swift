@@ -8,8 +8,8 @@ struct Thresholds: Codable {
     }
 
     struct R1: Codable {
-        /// Maximum of the median of Tandem's CPU time divided by another side's, by mode, then by side. `quick` is more tolerant,
-        /// since a few runs on a shared machine are noisy.
+        /// Maximum of the median of Tandem's CPU time divided by another side's, by mode, then by side. Only full
+        /// runs have thresholds: quick runs measure pairs instead.
         var cpuRatioMedian: [String: [String: Double]]
         /// The same for Tandem's presets divided by FFmpeg as users run it, in full mode.
         var presetCPURatioMedian: [String: Double]
@@ -41,6 +41,8 @@ struct Thresholds: Codable {
         var memoryMiBPerMinute: Double
         /// Minimum number of PK rooms in real time on a machine with at least two cores.
         var rooms: Int
+        /// The same with the preset `tandem-faster`, which only full runs measure.
+        var fastRooms: Int
     }
 
     /// The instructions of one second of R1 with these versions of the counter, FFmpeg and the compiler.
@@ -54,6 +56,11 @@ struct Thresholds: Codable {
         var parts: [String: Double]
     }
 
+    /// Paths of thresholds in this file, such as `live.startMs`, by the figures in the guide's table of aims (``PublishedAims``). A
+    /// threshold may be less strict than its aim.
+    var aims: [String: [String]]
+    /// Figures of that table without a threshold, with the reason.
+    var aimsWithoutThreshold: [String: String]
     /// Allowed increase in instructions of a kernel, as a fraction: another compiler changes them slightly.
     var kernelTolerance: Double
     /// By architecture, then by kernel.

@@ -1,0 +1,64 @@
+import MediaKernels
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite("NoiseReducer: steady noise is lowered, the rest stays at its sample")
+struct NoiseReducerTests {
+    /// White noise with a click of 100 pairs each half second, left louder than right.
+    private static func signal(seconds: Int, noise: Float) -> [Float] {
+        var state: UInt32 = 9
+        return (0..<seconds * 48_000).flatMap { pair -> [Float] in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            let value = Float(state >> 8) / Float(1 << 24) - 0.5
+            let sound = pair % 24_000 < 100 ? value : value * noise
+            return [sound, sound / 2]
+        }
+    }
+
+    private static func run(_ samples: [Float], blocks: [Int]) -> [Float] {
+        let reducer = NoiseReducer()
+        var (output, first, turn): ([Float], Int, Int) = ([], 0, 0)
+        while first < samples.count {
+            let end = min(samples.count, first + 2 * blocks[turn % blocks.count])
+            reducer.process(Array(samples[first..<end]), into: &output)
+            (first, turn) = (end, turn + 1)
+        }
+        return output
+    }
+
+    @Test("any split into blocks yields the same output, in steps of 512 pairs")
+    func splits() {
+        let samples = Self.signal(seconds: 1, noise: 0.01)
+        let output = Self.run(samples, blocks: [1_024])
+        #expect(output.count == samples.count / 1_024 * 1_024)
+        #expect(Self.run(samples, blocks: [1, 511, 960, 3_000, 0]) == output)
+    }
+
+    @Test("noise falls by 10 dB and more within 3 s; a click comes out 512 pairs later with its level and its balance")
+    func noiseAndClicks() {
+        let samples = Self.signal(seconds: 4, noise: 0.01)
+        let output = Self.run(samples, blocks: [1_024])
+        func power(_ samples: [Float], _ pairs: Range<Int>, _ channel: Int) -> Float {
+            pairs.reduce(0) { $0 + samples[$1 * 2 + channel] * samples[$1 * 2 + channel] } / Float(pairs.count)
+        }
+        let noise = 3 * 48_000 + 6_000..<3 * 48_000 + 20_000
+        #expect(power(output, noise, 0) < power(samples, noise, 0) / 10)
+        let (click, late) = (3 * 48_000..<3 * 48_000 + 100, 3 * 48_000 + 512..<3 * 48_000 + 612)
+        let ratio = power(output, late, 0) / power(samples, click, 0)
+        #expect(ratio > 0.8 && ratio < 1.1, "\(ratio)")
+        #expect(abs(power(output, late, 0) / power(output, late, 1) - 4) < 0.05)
+    }
+
+    @Test("silence stays silence, and huge samples stay finite")
+    func extremes() {
+        let silent = Self.run([Float](repeating: 0, count: 96_000), blocks: [1_024])
+        #expect(silent.allSatisfy { $0 == 0 })
+        let loud = Self.run((0..<96_000).map { $0 % 7 == 0 ? 8 : -8 }, blocks: [1_024])
+        #expect(loud.allSatisfy { $0.isFinite && abs($0) < 40 })
+    }
+}
