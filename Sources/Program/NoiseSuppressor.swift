@@ -2,6 +2,7 @@ import DequeModule
 import LibAV
 import MediaKernels
 package import MediaTypes
+import Threading
 
 /// Suppresses the noise of one audio track. Every block comes out with the samples of the same moment and with the position
 /// that it came in with, later by the time that the filter needs (``mostLate``).
@@ -46,8 +47,24 @@ package final class NoiseSuppressor {
         init(_ kind: Kind, place: String) throws(MediaError) {
             switch kind {
             case .fft: self = .reducer(NoiseReducer())
-            case .model(let path): self = .model(try NoiseFilter.open(model: path, place: place))
+            case .model(let path):
+                try Self.check(path, place: place)
+                self = .model(try NoiseFilter.open(model: path, place: place))
             }
+        }
+
+        /// Checks the model file again: it may have been replaced since the pipeline was checked.
+        private static func check(_ path: String, place: String) throws(MediaError) {
+            let problem: String?
+            do throws(FileReading.Failure) {
+                problem = NoiseModel.problem(in: try FileReading.regular(path, limit: NoiseModel.mostBytes))
+            } catch {
+                problem = error.text
+            }
+            guard let problem else { return }
+            throw MediaError(
+                .rejected, "the model \(path) \(problem)", at: place,
+                fix: "restore the file, or write \"noiseSuppression\": \"fft\"")
         }
 
         /// Number of pairs by which the output is late.
