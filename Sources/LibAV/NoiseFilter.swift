@@ -65,17 +65,21 @@ package final class NoiseFilter {
 
     /// Filters the next samples, and appends those that are ready to `output`, in order.
     ///
-    /// - Parameter samples: Interleaved stereo; at most 65,536 pairs.
+    /// - Parameter samples: Interleaved stereo.
     /// - Throws: ``MediaError/Code/rejected`` if libavfilter fails, ``MediaError/Code/outOfMemory``. The filter cannot be used
     ///   any more.
     package func process(_ samples: [Float], into output: inout [Float]) throws(MediaError) {
         let pairs = samples.count / 2
-        guard pairs > 0 else { return }
-        guard pairs <= Self.mostPairs else {
-            throw MediaError(
-                .rejected, "a block has \(pairs) sample pairs", at: self.place, fix: "report this error with the log")
+        for first in stride(from: 0, to: pairs, by: Self.mostPairs) {
+            try self.filter(samples, first, min(Self.mostPairs, pairs - first), into: &output)
         }
-        try self.fill(samples, pairs)
+    }
+
+    /// Filters `pairs` pairs from pair number `first` on.
+    private func filter(
+        _ samples: [Float], _ first: Int, _ pairs: Int, into output: inout [Float]
+    ) throws(MediaError) {
+        try self.fill(samples, first, pairs)
         let status = unsafe av_buffersrc_add_frame_flags(self.source, self.frame, 0)
         guard status >= 0 else {
             unsafe av_frame_unref(self.frame)
@@ -96,8 +100,8 @@ package final class NoiseFilter {
             fix: "write \"noiseSuppression\": \"off\", and report this error with the log")
     }
 
-    /// Makes ``frame`` a new frame with these samples, one plane per channel.
-    private func fill(_ samples: [Float], _ pairs: Int) throws(MediaError) {
+    /// Makes ``frame`` a new frame with `pairs` pairs from pair number `first` on, one plane per channel.
+    private func fill(_ samples: [Float], _ first: Int, _ pairs: Int) throws(MediaError) {
         unsafe self.frame.pointee.nb_samples = Int32(pairs)
         unsafe self.frame.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
         unsafe self.frame.pointee.sample_rate = 48_000
@@ -112,10 +116,10 @@ package final class NoiseFilter {
         }
         unsafe left.withMemoryRebound(to: Float.self, capacity: pairs) { left in
             unsafe right.withMemoryRebound(to: Float.self, capacity: pairs) { right in
-                // Both planes have `pairs` samples, and `samples` has at least twice as many.
+                // Both planes have `pairs` samples.
                 for pair in 0..<pairs {
-                    unsafe left[pair] = samples[pair &* 2]
-                    unsafe right[pair] = samples[pair &* 2 &+ 1]
+                    unsafe left[pair] = samples[(first &+ pair) &* 2]
+                    unsafe right[pair] = samples[(first &+ pair) &* 2 &+ 1]
                 }
             }
         }

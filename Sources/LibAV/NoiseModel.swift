@@ -1,8 +1,10 @@
 /// Checks the text of a model file for libavfilter's `arnndn`, which checks only that the numbers can be read: layers that do not
 /// fit together would make it write outside its buffers.
 ///
-/// The format is that of rnnoise-nu: a line with the version, then six layers, each with its numbers of inputs and of neurons
-/// and its activation function, followed by its weights. Everything is decimal integers in ASCII.
+/// The format is that of rnnoise-nu: a line with the version, then six layers. A layer is a line with its numbers of inputs and of
+/// neurons and its activation function, then arrays of weights; each array ends at the end of a line. Everything is decimal
+/// integers in ASCII. `arnndn` skips what follows an array in the same line, so that is an error here: `arnndn` would read other
+/// numbers than this check.
 package enum NoiseModel {
     /// Largest size of a model file in bytes. The known models have less than 0.5 MB.
     package static let mostBytes = 4_000_000
@@ -13,14 +15,14 @@ package enum NoiseModel {
     private static let features = 42
     /// Number of frequency bands, the output of the denoising layer.
     private static let bands = 22
-    /// Largest number of neurons of a layer.
+    /// Largest number of inputs, and of neurons, of a layer.
     private static let mostNeurons = 128
 
     /// Returns why `arnndn` must not load the file, as the end of a sentence that begins with its path; `nil` if it may.
     package static func problem(in bytes: [UInt8]) -> String? {
         guard bytes.count <= Self.mostBytes else { return "has \(bytes.count) bytes, which is too much for a model" }
         var words = Words(bytes: bytes)
-        guard self.title.allSatisfy({ words.next() == $0 }) else {
+        guard bytes.first == UInt8(ascii: "r"), self.title.allSatisfy({ words.next() == $0 }) else {
             return "does not begin with \"\(self.title.joined(separator: " "))\""
         }
         guard let dense = words.layer(inputs: self.features, isRecurrent: false),
@@ -56,11 +58,16 @@ package enum NoiseModel {
         ///   - isRecurrent: Whether each neuron has three gates, and weights for the layer's own last output.
         /// - Returns: Its number of neurons; `nil` if it is damaged or has another form.
         mutating func layer(inputs: Int, neurons: Int? = nil, isRecurrent: Bool) -> Int? {
-            guard self.number() == inputs, let count = self.number(), (1...NoiseModel.mostNeurons).contains(count),
-                count == neurons ?? count, let activation = self.number(), (0...2).contains(activation)
+            let supported = 1...NoiseModel.mostNeurons
+            guard supported.contains(inputs), self.number() == inputs, let count = self.number(),
+                supported.contains(count),
+                count == neurons ?? count, let activation = self.number(), (0...2).contains(activation), self.endLine()
             else { return nil }
-            let weights = inputs * count + (isRecurrent ? count * count : 0) + count
-            return self.skipNumbers(isRecurrent ? 3 * weights : weights) ? count : nil
+            let gates = isRecurrent ? 3 : 1
+            guard self.skipArray(gates * inputs * count), !isRecurrent || self.skipArray(gates * count * count),
+                self.skipArray(gates * count)
+            else { return nil }
+            return count
         }
 
         /// Reads an integer of at most nine digits; `nil` if there is none.
@@ -79,10 +86,19 @@ package enum NoiseModel {
             return isNegative ? -value : value
         }
 
-        /// Reads `count` integers; `false` if there are fewer.
-        private mutating func skipNumbers(_ count: Int) -> Bool {
+        /// Reads `count` integers and the end of the line behind them; `false` if there are fewer, or more in this line.
+        private mutating func skipArray(_ count: Int) -> Bool {
             for _ in 0..<count where self.number() == nil { return false }
-            return true
+            return self.endLine()
+        }
+
+        /// Reads the end of the line, or of the file; `false` if anything but space comes before it.
+        private mutating func endLine() -> Bool {
+            while self.index < self.bytes.count, Self.isSpace(self.bytes[self.index]) {
+                self.index += 1
+                if self.bytes[self.index - 1] == 0x0a { return true }
+            }
+            return self.index == self.bytes.count
         }
 
         private mutating func skipSpace() {

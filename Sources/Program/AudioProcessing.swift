@@ -9,7 +9,7 @@ package struct AudioProcessing: Sendable, Hashable {
         (self.noise, self.autoGain) = (noise, autoGain)
     }
 
-    /// Time by which the audio is available later than it is decoded, in nanoseconds.
+    /// Longest time by which the audio is available later than it is decoded, in nanoseconds; see ``NoiseSuppressor/mostLate``.
     var lateness: Int64 { self.noise == nil ? 0 : NoiseSuppressor.mostLate }
 }
 

@@ -239,7 +239,8 @@ package final class DecodeStage: Sendable {
     /// Rotation in quarter turns clockwise, 0…3.
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
 
-    /// Changes what is done with the source's audio, from the next decoded packet on, with a cross-fade.
+    /// Changes what is done with the source's audio, from the next decoded packet on: the noise filter with a cross-fade, the gain
+    /// gradually.
     package func setProcessing(_ processing: AudioProcessing) {
         self.wantedProcessing.withLock { $0 = processing }
         self.soundLateness.store(processing.lateness, ordering: .relaxed)
@@ -253,10 +254,8 @@ package final class DecodeStage: Sendable {
     /// Number of calls of ``setProcessing(_:)`` so far.
     var processingVersion: Int { self.processingChanges.load(ordering: .acquiring) }
 
-    /// How long before its program time audio must be decoded, in nanoseconds: it is mixed ahead, and a noise filter holds it.
-    var soundLead: Int64 { self.settings.soundLead &+ self.processingLateness }
-
-    /// Time by which the audio is available later than it is decoded, in nanoseconds.
+    /// Longest time by which the audio is available later than it is decoded, in nanoseconds; see
+    /// ``NoiseSuppressor/mostLate``.
     var processingLateness: Int64 { self.soundLateness.load(ordering: .relaxed) }
 
     /// How late the packet decoded last was because of this thread, in nanoseconds: the time since it could have been

@@ -37,7 +37,7 @@ extension DecodeWorker {
         guard self.clock.zero != nil else { return }
         if self.isCut { self.leaveOut() }
         if self.timeline.offset != self.stage.wantedOffset { self.timeline.setOffset(self.stage.wantedOffset) }
-        self.timeline.soundLead = self.stage.soundLead
+        self.timeline.filterLead = self.stage.processingLateness
         let limit = self.settings.isFile ? DecodeStage.queueLimit : .max
         while !self.schedule.isEnding, self.schedule.count < limit, let item = self.stage.queue.poll() {
             switch item {

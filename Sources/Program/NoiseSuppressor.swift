@@ -2,6 +2,7 @@ import DequeModule
 import LibAV
 import MediaKernels
 package import MediaTypes
+import Threading
 
 /// Suppresses the noise of one audio track. Every block comes out with the samples of the same moment and with the position
 /// that it came in with, later by the time that the filter needs (``mostLate``).
@@ -23,9 +24,10 @@ package final class NoiseSuppressor {
         case model(path: String)
     }
 
-    /// Longest time by which a block comes out later than it came in, if blocks have at most 1024 pairs: two blocks, in
-    /// nanoseconds.
-    package static let mostLate: Int64 = 45_000_000
+    /// Longest time by which a block comes out later than it came in, in nanoseconds, if no block is longer than this: two blocks,
+    /// or one that is longer than the filter's window. The longest usual blocks are those of HE-AAC at 44.1 kHz, 46.4 ms.
+    /// Blocks that are longer than this come out one block later.
+    package static let mostLate: Int64 = 47_000_000
     /// Length of a cross-fade in pairs: 20 ms.
     private static let fade: Int64 = 960
     /// Number of pairs that a new filter processes before it is heard, 50 ms: its first window is incomplete.
@@ -46,8 +48,24 @@ package final class NoiseSuppressor {
         init(_ kind: Kind, place: String) throws(MediaError) {
             switch kind {
             case .fft: self = .reducer(NoiseReducer())
-            case .model(let path): self = .model(try NoiseFilter.open(model: path, place: place))
+            case .model(let path):
+                try Self.check(path, place: place)
+                self = .model(try NoiseFilter.open(model: path, place: place))
             }
+        }
+
+        /// Checks the model file again: it may have been replaced since the pipeline was checked.
+        private static func check(_ path: String, place: String) throws(MediaError) {
+            let problem: String?
+            do throws(FileReading.Failure) {
+                problem = NoiseModel.problem(in: try FileReading.regular(path, limit: NoiseModel.mostBytes))
+            } catch {
+                problem = error.text
+            }
+            guard let problem else { return }
+            throw MediaError(
+                .rejected, "the model \(path) \(problem)", at: place,
+                fix: "restore the file, or write \"noiseSuppression\": \"fft\"")
         }
 
         /// Number of pairs by which the output is late.

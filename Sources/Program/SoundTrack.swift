@@ -96,7 +96,7 @@ struct SoundTrack {
                 fix: "restart the encoder's audio"))
     }
 
-    /// Sets what is done with the audio of the next packets. A change while audio comes is a cross-fade.
+    /// Sets what is done with the audio of the next packets. If the filter changes while audio comes, it is cross-faded.
     mutating func prepare(_ processing: AudioProcessing) {
         if let noise = processing.noise, self.suppressor == nil {
             self.suppressor = NoiseSuppressor(self.restarts ? noise : nil, place: self.place)

@@ -85,8 +85,10 @@ package struct SourceTimeline: Sendable {
     private let jitterBuffer: Int64
     let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
-    /// How long before its program time audio must be available, in nanoseconds. Limited to half of the jitter buffer.
-    var soundLead: Int64
+    private let soundLead: Int64
+    /// How much longer than that audio must arrive before its program time, in nanoseconds, because a filter holds it. The offset
+    /// must leave this time in addition to the minimum of the jitter buffer.
+    package var filterLead: Int64 = 0
     package private(set) var offset: Int64
     /// Current size of the jitter buffer in nanoseconds; it may be more than configured if the network required it.
     package private(set) var depth: Int64
@@ -161,11 +163,11 @@ package struct SourceTimeline: Sendable {
     /// Discards the mapping and the measured delays: the next packet begins a new publication. Offset and counters
     /// stay.
     package mutating func reset() {
-        let (reanchors, seams) = (self.reanchors, self.seams)
+        let (reanchors, seams, filterLead) = (self.reanchors, self.seams, self.filterLead)
         self = SourceTimeline(
             jitterBuffer: self.jitterBuffer, maxJitterBuffer: self.maxJitterBuffer, offset: self.offset,
             maxDriftPpm: self.maxDriftPpm, soundLead: self.soundLead)
-        (self.reanchors, self.seams) = (reanchors, seams &+ 1)
+        (self.reanchors, self.seams, self.filterLead) = (reanchors, seams &+ 1, filterLead)
         self.mappedSeams = self.seams
     }
 
@@ -358,7 +360,7 @@ package struct SourceTimeline: Sendable {
         let delay = self[kind].delay
         // The delay beyond which something is missed. A negative offset shows the packet earlier than the buffer allows
         // for, and audio is mixed ahead; a positive offset delays the mixing too.
-        let lead = kind == .audio ? min(self.soundLead, self.depth / 2) : 0
+        let lead = kind == .audio ? min(self.soundLead, self.depth / 2) &+ self.filterLead : 0
         let latest = anchor &+ min(0, self.offset &- lead)
         guard delay > latest else {
             self[kind].late = nil
@@ -399,7 +401,8 @@ package struct SourceTimeline: Sendable {
         self.deepenedAt &+= 1_000_000_000
         let video = self.video.delays.spread(over: Self.quietSeconds, at: arrival)
         let audio = self.audio.delays.spread(over: Self.quietSeconds, at: arrival) &+ self.soundLead
-        let needed = max(video, audio) &+ 40_000_000 &+ max(0, 0 &- self.offset)
+        let needed =
+            max(video &+ max(0, 0 &- self.offset), audio &+ max(0, self.filterLead &- self.offset)) &+ 40_000_000
         self.depth = max(self.jitterBuffer, min(self.depth, needed))
     }
 

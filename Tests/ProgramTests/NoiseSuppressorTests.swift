@@ -83,7 +83,10 @@ struct NoiseSuppressorTests {
     }
 
     /// A model that lets every frequency band pass unchanged.
-    private static let transparent: String = {
+    private static let transparent = model(dense: 24)
+
+    /// ``transparent`` with another number of neurons in the first layer.
+    private static func model(dense first: Int) -> String {
         func numbers(_ count: Int, _ value: Int = 0) -> String {
             [String](repeating: "\(value)", count: count).joined(separator: " ")
         }
@@ -93,10 +96,10 @@ struct NoiseSuppressorTests {
         func recurrent(_ inputs: Int, _ neurons: Int) -> String {
             "\(inputs) \(neurons) 0\n\(numbers(3 * inputs * neurons))\n\(numbers(3 * neurons * neurons))\n\(numbers(3 * neurons))\n"
         }
-        return "rnnoise-nu model file version 1\n" + dense(42, 24, bias: 0) + recurrent(24, 24)
-            + recurrent(24 + 24 + 42, 48) + recurrent(24 + 48 + 42, 96) + dense(96, 22, bias: 8_000)
+        return "rnnoise-nu model file version 1\n" + dense(42, first, bias: 0) + recurrent(first, 24)
+            + recurrent(first + 24 + 42, 48) + recurrent(24 + 48 + 42, 96) + dense(96, 22, bias: 8_000)
             + dense(24, 1, bias: 0)
-    }()
+    }
 
     private static func file(_ text: String) throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -145,6 +148,13 @@ struct NoiseSuppressorTests {
         #expect(problem(Self.transparent.replacing("\n96 22 1\n", with: "\n96 23 1\n")) != nil)
         #expect(problem(Self.transparent.replacing("\n24 24 0\n", with: "\n25 24 0\n")) != nil)
         #expect(problem(Self.transparent.replacing("\n42 24 1\n", with: "\n42 99999999999999999999 1\n")) != nil)
+        // arnndn would skip the rest of a line, and read the next line as the weights.
+        #expect(problem(Self.transparent.replacing("\n42 24 1\n", with: "\n42 24 1 ")) != nil)
+        #expect(problem(Self.transparent.replacing("\n24 1 1\n", with: " 24 1 1\n")) != nil)
+        // More inputs of a layer than arnndn has memory for.
+        #expect(problem(Self.model(dense: 64)) != nil)
+        #expect(problem(" " + Self.transparent) != nil)
+        #expect(problem(Self.transparent.replacing("\n", with: " \r\n")) == nil)
         #expect(problem(Self.transparent + "\n0 0 0\n") == nil)
     }
 }

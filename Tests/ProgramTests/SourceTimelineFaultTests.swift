@@ -288,6 +288,18 @@ struct SourceTimelineFaultTests {
         #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
     }
 
+    @Test(
+        "audio that is late only for a filter that holds it lengthens the jitter buffer", arguments: [0, 47] as [Int64])
+    func filtered(lead: Int64) {
+        var publisher = SimulatedPublisher(jitterMs: 80, soundLeadMs: 39)
+        publisher.timeline.setOffset(47_000_000)
+        publisher.timeline.filterLead = lead * 1_000_000
+        publisher.run(0..<2_000, video: nil, audio: { $0 })
+        // Available 67 ms before its time. The mixer needs 39 ms, and the filter 47 ms more.
+        publisher.run(2_000..<20_000, video: nil, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 60 : 0 })
+        #expect(publisher.timeline.reanchors == (lead == 0 ? 0 : 1))
+    }
+
     @Test("audio that arrives in blocks longer than the jitter buffer lengthens the buffer")
     func pieces() {
         var publisher = SimulatedPublisher()
