@@ -468,7 +468,7 @@ package final class ProgramStage: Sendable {
         for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
             guard let selection = selected[pane.source] else { continue }
             if !selection.isFresh {
-                // Of a source that is passed through, only key frames may be decoded; its viewers see all its frames.
+                // If a source is passed through, only its key frames may be decoded; its viewers see all frames.
                 if worker.sources[pane.source]?.buffer.need.isHidden == true { continue }
                 repeated.append(pane.source)
             } else if let came = selection.arrival {

@@ -26,7 +26,7 @@ struct SourceAudioTests {
             (#""noiseModel": "m.rnnn""#, "sources[0].audio.noiseModel", "only with noiseSuppression: model"),
             (#""noiseSuppression": "fft", "noiseModel": "m""#, "sources[0].audio.noiseModel", "only with"),
             (#""noiseSuppression": "strong""#, "sources[0].audio.noiseSuppression", "strong"),
-            (#""autoGain": true"#, "sources[0].audio.autoGain", ""),
+            (#""autoGain": true"#, "sources[0].audio.autoGain", "is a boolean"),
         ])
     func mistakes(audio: String, path: String, what: String) {
         let mistakes = Pipeline.parse(Self.text(audio)).mistakes

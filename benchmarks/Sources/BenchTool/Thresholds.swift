@@ -50,7 +50,7 @@ struct Thresholds: Codable {
         /// As ``InstructionResult/versions``.
         var versions: [String: String]
         var total: Double
-        /// Of the runs that were accepted, as ``InstructionResult/spread``.
+        /// Spread between the runs that were accepted, as ``InstructionResult/spread``.
         var spread: Double
         /// By file.
         var parts: [String: Double]
