@@ -55,7 +55,7 @@ struct Playlist {
                 if Int(length.rounded()) > self.targetDuration {
                     self.mistakes.append("\(line) is \(length) s long, TARGETDURATION \(self.targetDuration)")
                 }
-                if map == nil { self.mistakes.append("\(line) has no EXT-X-MAP") }
+                if map == nil, !line.hasSuffix(".vtt") { self.mistakes.append("\(line) has no EXT-X-MAP") }
                 self.segments.append(
                     Segment(uri: line, duration: length, date: date, isDiscontinuity: isDiscontinuity, map: map))
                 (duration, date, isDiscontinuity) = (nil, nil, false)
