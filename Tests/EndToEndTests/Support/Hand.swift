@@ -8,7 +8,7 @@ final class Hand {
 
     init(_ tab: Tab) { self.tab = tab }
 
-    /// Clicks an element, once it is visible and enabled and nothing lies over it.
+    /// Clicks an element, once it is visible, enabled and in its place, and nothing lies over it.
     func click(_ selector: String) throws {
         let (x, y) = try self.place(of: selector)
         try self.mouse("mouseMoved", x, y)
@@ -64,7 +64,7 @@ final class Hand {
             ], self.tab.session)
     }
 
-    /// The middle of an element that can be clicked.
+    /// The middle of an element that can be clicked and has not moved for 30 ms.
     private func place(of selector: String) throws -> (x: Double, y: Double) {
         let script = """
             (() => {
@@ -77,11 +77,13 @@ final class Hand {
             })()
             """
         let deadline = Date(timeIntervalSinceNow: 10)
+        var last: [Double] = []
         while true {
             let numbers = try self.tab.evaluate(script).split(separator: " ").compactMap { Double($0) }
-            if numbers.count == 2 { return (numbers[0], numbers[1]) }
+            if numbers.count == 2, numbers == last { return (numbers[0], numbers[1]) }
             guard Date() < deadline else { throw Missing("\(selector) cannot be clicked") }
-            usleep(50_000)
+            last = numbers
+            usleep(30_000)
         }
     }
 }
