@@ -9,12 +9,31 @@ final class Hand {
     init(_ tab: Tab) { self.tab = tab }
 
     /// Clicks an element, once it is visible, enabled and in its place, and nothing lies over it.
+    ///
+    /// If the page has moved the element in the same moment, the click does not arrive, and the hand clicks again, as a
+    /// user does.
     func click(_ selector: String) throws {
-        let (x, y) = try self.place(of: selector)
-        try self.mouse("mouseMoved", x, y)
-        try self.mouse("mousePressed", x, y)
-        try self.mouse("mouseReleased", x, y)
-        self.actions += 1
+        for _ in 0..<3 {
+            let (x, y) = try self.place(of: selector)
+            try self.tab.evaluate(
+                """
+                window.hit = 'no';
+                document.addEventListener('click', (event) => {
+                  window.hit = event.target.closest('\(selector)') ? 'yes' : 'other';
+                }, { capture: true, once: true });
+                ''
+                """)
+            try self.mouse("mouseMoved", x, y)
+            try self.mouse("mousePressed", x, y)
+            try self.mouse("mouseReleased", x, y)
+            self.actions += 1
+            for _ in 0..<10 {
+                if try self.tab.evaluate("window.hit") == "yes" { return }
+                usleep(20_000)
+            }
+            EndToEnd.report("a click on \(selector) did not arrive: \(try self.tab.evaluate("window.hit"))")
+        }
+        throw Missing("clicks on \(selector) do not arrive")
     }
 
     /// Drags an element by a distance in CSS pixels.
