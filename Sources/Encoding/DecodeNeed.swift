@@ -8,7 +8,7 @@ package import MediaTypes
 package struct DecodeNeed: Sendable {
     /// What the room does at a tick.
     package struct Facts: Sendable {
-        /// The source whose packets are passed through, and go on to be at the next ticks; `nil` if there is none.
+        /// The source whose packets are passed through at this tick and the next ones; `nil` if there is none.
         package var passed: SourceID?
         /// Whether a rendition is encoded from the canvas, or is about to be.
         package var isEncoded: Bool
@@ -28,6 +28,7 @@ package struct DecodeNeed: Sendable {
         }
     }
 
+    /// What is decoded from the next tick on.
     package struct Decision: Sendable, Hashable {
         /// The source of which only key frames are decoded from the next tick on; `nil`: all frames of all sources on air.
         package var keyFramesOnly: SourceID?

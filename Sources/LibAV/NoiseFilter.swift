@@ -8,8 +8,8 @@ package import MediaTypes
 package final class NoiseFilter {
     /// The filter's name in libavfilter.
     package static let name = "arnndn"
-    /// Number of pairs by which the output is late: output pair *n* is input pair *n* − `delay`, filtered. The filter sees windows
-    /// of twice this length and works in steps of this length.
+    /// Number of pairs by which the output is late: output pair *n* is input pair *n* − `delay`, filtered. The filter works in
+    /// steps of this length, each on a window of two steps.
     package static let delay = 480
     /// Largest number of pairs that are filtered at once.
     private static let mostPairs = 1 << 16

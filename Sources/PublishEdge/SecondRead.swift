@@ -1,8 +1,8 @@
 /// Decides whether a publisher's socket is read again at the same turn after a small read through a ``SplicePipe``.
 ///
 /// A small read may have left bytes in the socket: each segment takes one of the pipe's places, whatever its size. But most
-/// publishers send large segments, for which the second read is a system call that finds nothing. So only every fifth turn
-/// has one, and every turn while second reads find something. Pure.
+/// publishers send large segments, for which the second read is a system call that finds nothing. So there is a second read at
+/// every fifth turn, and at every turn while second reads find something. A value without I/O.
 package struct SecondRead: Sendable {
     /// Number of turns without a second read after one that found nothing.
     private static let pause = 4

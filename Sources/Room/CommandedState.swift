@@ -248,8 +248,8 @@ package struct CommandedState: Sendable, Equatable {
         self.scenes[id] = change
     }
 
-    /// Records the PK. If it replaces a PK that was not running, or if there is nothing to restore, then unknown members
-    /// of the previous entry are dropped.
+    /// Records the PK. Unknown members of the previous entry are dropped if that PK was not running, or if there is nothing
+    /// to restore.
     ///
     /// - Parameter pk: The PK; nil if there is nothing to restore.
     package mutating func setPK(_ pk: PK?) {

@@ -22,7 +22,7 @@ package final class SnapshotService: Sendable {
         /// The newest frame of the program, and whether it shows the current frames of its sources.
         var latest: Picture?
         var isCurrent = true
-        /// The same of the next frame; see ``SnapshotService/noteCanvas(isCurrent:passed:)``.
+        /// Whether the next frame shows the current frames of its sources; see ``SnapshotService/noteCanvas(isCurrent:passed:)``.
         var isNextCurrent = true
         /// The source that is passed through; nil if there is none.
         var passed: SourceID?

@@ -13,7 +13,8 @@ struct Spread: Codable, Sendable {
     /// ``fewestForInterval`` values. In results up to `0bb71d82` it is the interval of the geometric mean by Student's t.
     var interval95: [Double]?
 
-    /// Of five values even the smallest and the largest enclose the true median with a probability of only 94 %.
+    /// Fewest values for an ``interval95``. With five, the interval from the smallest to the largest value contains the true
+    /// median with a probability of only 94 %.
     static let fewestForInterval = 6
 
     /// - Parameter values: At least one, all positive.

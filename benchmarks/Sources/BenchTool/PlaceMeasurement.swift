@@ -1,6 +1,6 @@
 /// Measures the fraction of R1's CPU time outside the codecs: `floor/where.c` records the program counter every few milliseconds
-/// of CPU time. It needs no hardware counters, which most rented machines lack, and unlike valgrind it sees the program at its usual
-/// speed.
+/// of CPU time. It needs no hardware counters, which most rented machines lack. The program runs at its usual speed, which it does not
+/// under valgrind.
 struct PlaceMeasurement {
     /// Path of `r1.sh`.
     let script: String
