@@ -243,9 +243,9 @@ struct RoomParts {
         if let passthrough {
             outputs.shown = { tick, view in
                 let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
-                snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent, passed: outcome.passed)
+                if let canvas = outcome.canvas { snapshots.note(canvas) }
                 guard let sources = joint.get()?.sourceParts else { return }
-                sources.program.setUnseen(outcome.need.keyFramesOnly)
+                sources.program.setUnseen(outcome.keyFramesOnly)
                 if let source = outcome.keyFrameSource { sources.roster.sources[source]?.decode.wantKeyFrame() }
             }
         }
