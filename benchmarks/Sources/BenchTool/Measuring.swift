@@ -17,7 +17,7 @@ struct Measuring {
             Terminal.say("SKIPPED: instructions and allocations per item are not counted: valgrind is not installed")
         }
         return KernelMeasurement(
-            runner: ".build/release/KernelRunner", work: BenchTool.work, countsInstructions: hasValgrind)
+            runner: "../.build/release/KernelRunner", work: BenchTool.work, countsInstructions: hasValgrind)
     }
 
     func measure(_ part: String) throws(BenchError) {
