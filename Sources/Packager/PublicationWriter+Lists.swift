@@ -137,7 +137,9 @@ extension PublicationWriter {
         self.note(self.publication)
         // From now on, archived segments are looked up in the archive: a day's segments need not be entries of a
         // dictionary that is copied with each segment.
-        for name in archived + self.publication.subtitleNames(like: archived) { self.objects[name] = nil }
+        let subtitles =
+            self.publication.subtitleNames(like: archived) + self.publication.formerSubtitleNames(like: archived)
+        for name in archived + subtitles { self.objects[name] = nil }
         let target = self.publication.grid.targetDuration
         for (name, text) in texts.media {
             self.objects[name] = PublishedObject(
