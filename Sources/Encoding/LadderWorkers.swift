@@ -26,10 +26,12 @@ struct ScaleWorker {
         var memoryLook = PoolCheckTimer(every: self.settings.fps * 60)
         if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
-        while let canvas = canvases.take() {
+        var turn = WorkTurn(self.settings.limiter, rank: WorkRank.scaling)
+        defer { turn.end() }
+        while let canvas = turn.take(from: canvases) {
             do throws(MediaError) {
                 let pass = canvas.step?.pass
-                if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
+                if let pass, queues.indices.contains(pass.track) { turn.put(canvas, into: queues[pass.track]) }
                 let passing = pass?.isLast == true ? nil : pass?.track
                 if passing != passingBefore {
                     // The scaled frames of before passthrough began or ended are outdated and must not be held.
@@ -37,7 +39,7 @@ struct ScaleWorker {
                     passingBefore = passing
                 }
                 var takers = tables.takers(of: canvas.tick, passing: passing)
-                if self.carryOut(&sleep, at: canvas, queues) {
+                if self.carryOut(&sleep, at: canvas, queues, &turn) {
                     // The held frames of the renditions that are scaled now may be from before the change.
                     made.removeAll()
                 }
@@ -51,7 +53,7 @@ struct ScaleWorker {
                         || made.canvas.format == canvas.picture.format
                             && takers.allSatisfy({ self.control.holds(canvas.tick, track: $0) })
                 {
-                    Self.hand(made.pictures, to: takers, canvas, queues)
+                    Self.hand(made.pictures, to: takers, canvas, queues, &turn)
                     continue
                 }
                 let key = Key(format: canvas.picture.format, takers: takers)
@@ -68,7 +70,7 @@ struct ScaleWorker {
                 var pictures = made.removeValue(forKey: takers)?.pictures ?? []
                 try graph.run(input, pts: canvas.tick, into: &pictures)
                 made[takers] = (canvas.picture, pictures)
-                Self.hand(pictures, to: takers, canvas, queues)
+                Self.hand(pictures, to: takers, canvas, queues, &turn)
                 if memoryLook.isDue() {
                     // An oversized graph would keep the memory of a temporary backlog; it is opened anew for the next
                     // canvas.
@@ -87,7 +89,8 @@ struct ScaleWorker {
     ///
     /// - Returns: Whether anything has changed.
     private func carryOut(
-        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.Ticked, _ queues: [BoundedQueue<EncodingStage.Ticked>]
+        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.Ticked,
+        _ queues: [BoundedQueue<EncodingStage.Ticked>], _ turn: inout WorkTurn
     ) -> Bool {
         guard
             let changes = sleep?.step(
@@ -100,7 +103,9 @@ struct ScaleWorker {
         for change in changes {
             switch change {
             case .sleep(let track) where queues.indices.contains(track):
-                queues[track].put(EncodingStage.Ticked(picture: canvas.picture, tick: canvas.tick, isSleep: true))
+                turn.put(
+                    EncodingStage.Ticked(picture: canvas.picture, tick: canvas.tick, isSleep: true), into: queues[track]
+                )
             case .wake(let track):
                 self.control.woke(track, at: canvas.tick)
                 self.output.woke(track, canvas.tick)
@@ -112,11 +117,11 @@ struct ScaleWorker {
 
     private static func hand(
         _ pictures: [Picture], to takers: [Int], _ canvas: EncodingStage.Ticked,
-        _ queues: [BoundedQueue<EncodingStage.Ticked>]
+        _ queues: [BoundedQueue<EncodingStage.Ticked>], _ turn: inout WorkTurn
     ) {
         let step = canvas.step.map { TickPlan(gop: $0.gop) }
         for (index, picture) in zip(takers, pictures) {
-            queues[index].put(EncodingStage.Ticked(picture: picture, tick: canvas.tick, step: step))
+            turn.put(EncodingStage.Ticked(picture: picture, tick: canvas.tick, step: step), into: queues[index])
         }
     }
 
@@ -168,8 +173,11 @@ struct RenditionWorker {
         var isAsleep = false
         /// The initialization of the passthrough stream, which contains the encoder's parameter sets too.
         var initialization: CodecParameters?
+        let (width, height, fps) = (self.rung.settings.width, self.rung.settings.height, self.rung.settings.fps)
+        var turn = WorkTurn(self.settings.limiter, rank: WorkRank.encoding(pixels: width &* height &* fps))
+        defer { turn.end() }
         do {
-            while var ticked = queue.take() {
+            while var ticked = turn.take(from: queue) {
                 if ticked.isSleep {
                     try encoder.finish { self.output.packet(self.track, $0) }
                     isAsleep = true

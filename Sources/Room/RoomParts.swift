@@ -11,6 +11,7 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 import Synchronization
+import Threading
 
 /// The interface that the stages use to reach the room.
 protocol StagesHost: SourcesHost, OutputsHost {
@@ -72,7 +73,8 @@ struct RoomParts {
         let host: LateHost = { joint.get() }
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
-        let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine) {
+        let limiter = pipeline.offline.threads.map { WorkLimiter(limit: $0) }
+        let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine, limiter: limiter) {
             joint.get()?.decoding.handle($1, of: $0)
         }
         let packager = LateBound<HLSPackager>()
@@ -128,6 +130,7 @@ struct RoomParts {
         }
         var ladderSettings = EncodingStage.Settings(pipeline)
         ladderSettings.encoders = settings.encoders
+        ladderSettings.limiter = limiter
         let ladder = try EncodingStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
         live?.begin(ladder.parameters)
         webRTC?.begin(ladder.parameters)

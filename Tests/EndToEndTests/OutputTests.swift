@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("RTMP outputs and HTTP-FLV of a live room")
     struct OutputTests {
         /// A listening socket whose program never accepts a connection; the kernel completes the handshake, and then it
