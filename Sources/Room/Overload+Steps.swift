@@ -12,17 +12,6 @@ extension Overload {
             + [.halfPictures, .hold]
     }
 
-    /// Whether no stills of sources are made: from the first step on.
-    package var pausesSourceStills: Bool { self.taken > 0 }
-
-    /// Whether outputs of the program that no player waits for pause, and clients of the program's audio are disconnected: from the
-    /// step after ``Step/decoding`` on. That step is ``Step/outputs`` if the room has such outputs, otherwise the first one that
-    /// viewers can notice.
-    package var pausesOutputs: Bool { Self.pausesOutputs(self.active) }
-
-    /// Like ``pausesOutputs``, for the steps in force after a change.
-    static func pausesOutputs(_ active: ArraySlice<Step>) -> Bool { active.contains { $0 != .decoding } }
-
     /// Indexes of the renditions for which a cheaper encoder exists, those with the most pixels per second first.
     static func costliestFirst(_ pipeline: Pipeline) -> [Int] {
         let renditions = pipeline.pictureRenditions

@@ -137,12 +137,12 @@ final class OverloadControl: Sendable {
     ///
     /// - Parameter level: Number of steps in force after this change.
     private func apply(_ step: Overload.Step, isTaken: Bool, level: Int) {
-        let active = self.current.steps.prefix(level)
-        self.outputsPaused.store(Overload.pausesOutputs(active), ordering: .relaxed)
         switch step {
-        case .decoding, .outputs: break
+        case .decoding: break
+        case .outputs: self.outputsPaused.store(isTaken, ordering: .relaxed)
         case .encoder(let track): self.ladder.control.setThrifty(isTaken, track: track)
         case .halfPictures, .hold:
+            let active = self.current.steps.prefix(level)
             self.program.setPictureThrift(
                 active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
         }

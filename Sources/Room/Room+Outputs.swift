@@ -10,7 +10,8 @@ package import RoomOutputs
 extension Room: StagesHost, ModerationHost, IdleHost, HealthHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
-    var areStillsPaused: Bool { self.overload.current.pausesSourceStills }
+    /// Whether no stills of sources are made, because the room has taken a step against overload.
+    var areStillsPaused: Bool { self.overload.current.taken > 0 }
 
     package func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result

@@ -43,47 +43,6 @@ struct OverloadTests {
         #expect(steps == [.decoding] + (arePaused ? [.outputs] : []) + [.encoder(0), .halfPictures, .hold])
     }
 
-    @Test(
-        "overload drops overlay plays first, then stills of sources, then outputs and audio clients, and only then what viewers notice",
-        arguments: [true, false])
-    func order(hasOutputs: Bool) {
-        let steps = Self.steps.filter { hasOutputs || $0 != .outputs }
-        var overload = Overload(steps: steps, rules: Overload.Rules(limit: 400 * Self.ms))
-        var overlays = OverlayPause()
-        var found: [(name: String, at: Int64)] = []
-        for time in 0..<100 {
-            let now = Int64(time) * Self.poll
-            _ = overload.noted(lag: 450 * Self.ms, at: now)
-            let paused = [
-                ("overlays", overlays.step(overload, at: now)), ("source stills", overload.pausesSourceStills),
-                ("outputs", overload.pausesOutputs), ("encoder", overload.active.contains(.encoder(0))),
-            ]
-            for (name, isPaused) in paused where isPaused && !found.contains(where: { $0.name == name }) {
-                found.append((name, now / Self.ms))
-            }
-        }
-        #expect(found.map(\.name) == ["overlays", "source stills", "outputs", "encoder"])
-        #expect(found.map(\.at) == [250, 1_000, 2_300, hasOutputs ? 3_600 : 2_300])
-    }
-
-    @Test("when overload steps are undone, outputs resume before stills of sources and overlays")
-    func resuming() {
-        var overload = Overload(
-            steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms),
-            held: .init(steps: [.decoding, .outputs], distance: 0))
-        var overlays = OverlayPause()
-        var paused: [[Bool]] = []
-        for time in 0..<4_000 {
-            let now = Int64(time) * Self.poll
-            _ = overload.noted(lag: 0, at: now)
-            let state = [
-                overload.pausesOutputs, overload.pausesSourceStills, overlays.step(overload, at: now),
-            ]
-            if paused.last != state { paused.append(state) }
-        }
-        #expect(paused == [[true, true, true], [false, true, true], [false, false, false]])
-    }
-
     @Test("while the lag is within the limit no overload step is taken")
     func withinLimit() {
         var overload = Self.make()
