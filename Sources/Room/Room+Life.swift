@@ -34,7 +34,7 @@ extension Room {
         var memory = MemoryRelease(now: health)
         var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.restoration.idleSince)
         let began = health
-        var pause = OverlayPause()
+        var pause = OptionalWorkPause()
         var isOnProbation = true
         while true {
             let now = self.machine.now()
@@ -45,7 +45,9 @@ extension Room {
             self.sceneParts.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
             self.overload.step(encoderLag: self.loops.encoderLag)
-            self.overlays.step(isPaused: pause.step(self.overload.current, at: self.machine.now()))
+            let paused = pause.step(self.overload.current, at: self.machine.now())
+            self.overload.setPaused(paused)
+            self.overlays.step(isPaused: paused.contains(.overlays))
             self.outputStages.watched?.step(
                 isOverloaded: self.overload.current.taken > 0, isLive: self.isLive)
             self.watchHealth(&health)

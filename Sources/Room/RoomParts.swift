@@ -23,6 +23,8 @@ protocol StagesHost: SourcesHost, OutputsHost {
     func stepLife()
     /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool)
+    /// Whether no client receives the program's audio, because the machine cannot keep up.
+    var isAudioTapPaused: Bool { get }
     /// Announces renditions that libx264 encodes instead of their hardware encoder.
     var encoders: EncoderReports { get }
     /// Records the audio levels of the program and the sources.
@@ -233,7 +235,7 @@ struct RoomParts {
             sound: { samples, position in
                 ladder.put(sound: samples, position: position)
                 webRTC?.put(sound: samples, position: position)
-                tap.put(samples, position: position, isPaused: joint.get()?.areOutputsPaused == true)
+                tap.put(samples, position: position, isPaused: joint.get()?.isAudioTapPaused == true)
             },
             finished: {
                 passthrough?.ended(at: $0)
