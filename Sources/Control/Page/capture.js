@@ -109,8 +109,8 @@ export function showCapture() {
   $("record").title = output ? "" : "The pipeline file has no output of the type record";
   $("clip").disabled = $("clip-seconds").disabled = !mayCommand;
   $("rec").hidden = !isRunning;
-  const list = [...capture.stills.map((entry) => ({ ...entry, sort: "still" })), ...[...capture.clips].reverse().map((entry) => ({ id: `clip ${entry.id}`, name: entry.name, clip: entry, sort: "clip" })),
-    ...capture.recordings.map((entry) => ({ ...entry, sort: "recording" }))].slice(0, 16);
+  const list = [...capture.stills.map((entry) => ({ ...entry, sort: "still" })), ...[...capture.clips].reverse().map((entry) => ({ id: `clip ${entry.id}`, name: entry.name, at: Date.parse(entry.to), clip: entry, sort: "clip" })),
+    ...capture.recordings.map((entry) => ({ ...entry, sort: "recording" }))].sort((one, other) => other.at - one.at).slice(0, 16);
   const rows = keep($("captured"), list, ({ id }) => id, item);
   list.forEach(({ sort, clip: one }, index) => {
     if (sort !== "clip") return;
@@ -122,4 +122,5 @@ export function showCapture() {
     part("save").hidden = one.state !== "ready" || !mayCommand;
   });
   $("captured").hidden = !list.length;
+  $("captured-none").hidden = list.length > 0;
 }

@@ -44,7 +44,9 @@ export function keep(box, items, key, create) {
     element.dataset.key = key(item);
     return element;
   });
-  if (elements.length !== box.children.length || elements.some((element, index) => box.children[index] !== element)) box.replaceChildren(...elements);
+  // Elements that stay in their order are not moved: a moved one would lose the focus.
+  for (const element of [...box.children]) if (!elements.includes(element)) element.remove();
+  elements.forEach((element, index) => { if (box.children[index] !== element) box.insertBefore(element, box.children[index] ?? null); });
   return elements;
 }
 

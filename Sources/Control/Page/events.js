@@ -1,6 +1,7 @@
 // The room's events: followed as they happen, and listed with a search.
 import { $, clock, make, setText, sleep, words } from "./dom.js";
 import { ask } from "./api.js";
+import { store } from "./store.js";
 
 const minor = /^(segment\.published|audio\.levels|recording\.progress)$/;
 const common = new Set(["type", "time", "sequence", "roomId", "incarnation", "programTimeMs", "programDateTime", "compat"]);
@@ -44,6 +45,7 @@ export class EventFeed {
       for (const event of await this.before(last)) this.take(event, false);
     } catch { /* the stream sends these events again */ }
     for (;;) {
+      while (store.isOver) { setText($("feed"), "ended"); await sleep(1000); }
       const begun = performance.now();
       try {
         if (failures < 2) { setText($("feed"), "live"); await this.stream(); } else {

@@ -22,7 +22,7 @@ import { Timeline } from "./timeline.js";
 const timeline = new Timeline($("timeline"));
 const stills = new Stills((key, url) => { showPicture(key, url); showStills(stills); });
 const editor = new Editor($("preview"), { inspector: new Inspector(), changed: () => { showEditing(); showStage(); }, applied: async (id) => { await refresh(); choose(id); } });
-let misses = 0, needsToken = false, incarnation = null;
+let misses = 0, askedAt = 0, needsToken = false, incarnation = null;
 
 // MARK: Once a second
 
@@ -36,11 +36,13 @@ function refresh() {
 }
 
 async function update() {
+  askedAt = performance.now();
   try {
     const [roomReply, sceneReply] = await Promise.all([ask("v1/room"), ask("v1/scenes")]);
     const mayCommand = roomReply.headers.get("Tandem-Access") !== "read", [room, list] = await Promise.all([roomReply.json(), sceneReply.json()]);
     Object.assign(store, { room, scenes: list.scenes, mayCommand });
-    if (misses > 2 || needsToken) tell("");
+    if (misses > 2 || needsToken || store.isOver) tell("");
+    store.isOver = false;
     if (incarnation !== null && room.incarnation !== incarnation) toast(`Worker ${room.incarnation} continues the room.`, { tone: "good" });
     incarnation = room.incarnation;
     misses = 0;
@@ -64,6 +66,13 @@ function missed(error) {
     showKey();
     if (!$("unlock").open && !$("unlock").dataset.refused) unlock();
     tell("This room needs a token.", "info");
+  } else if (store.room?.desired === "closed" && !error.status) {
+    // A worker that continues an unfinished end at this address is found by the slower requests.
+    if (store.isOver) return;
+    store.isOver = true;
+    $("state").dataset.tone = store.room.state === "failed" ? "bad" : "idle";
+    setText($("state").querySelector("b"), "Ended");
+    tell("The room has ended, and its worker has stopped. The events below are its last ones.", "info");
   } else if (++misses > 2) {
     const { room } = store;
     $("state").dataset.tone = "bad";
@@ -191,8 +200,8 @@ onSourceAction({ done: refresh, invite: startInvite(refresh), enlarge: (key) => 
 startWatching(() => !needsToken);
 startKeys({ scene: (number) => choose(store.scenes[number - 1]?.sceneId), cut: () => take("cut"), transition: () => take("transition"), record, clip, still, edit: toggleEditor,
   undo: () => { if (editor.isOpen) editor.undo(); else undoNotice(); }, redo: () => { if (editor.isOpen) editor.redo(); } });
-followLogs(ask, () => store.room && !needsToken);
+followLogs(ask, () => store.room && !needsToken && !store.isOver);
 // For the browser's console and for tests.
 globalThis.tandem = { feed, refresh, store };
 refresh();
-setInterval(() => { if (!pending) refresh(); }, 1000);
+setInterval(() => { if (!pending && !(store.isOver && performance.now() - askedAt < 10_000)) refresh(); }, 1000);

@@ -1,6 +1,7 @@
 // The latest picture of each source: polled while the page is visible, more often for an enlarged source.
 import { sleep } from "./dom.js";
 import { sourceKey, sourcePath } from "./api.js";
+import { store } from "./store.js";
 
 const usual = 2000, enlarged = 500, absent = 10_000;   // ms between requests
 const sends = /^(connected|publishing|live|stalled)$/;
@@ -32,7 +33,7 @@ export class Stills {
   async run() {
     for (;;) {
       await sleep(250);
-      if (document.visibilityState !== "visible") continue;
+      if (document.visibilityState !== "visible" || store.isOver) continue;
       // One request at a time: a browser has only six connections to the room, and commands need one.
       for (const source of this.sources) {
         const key = sourceKey(source);

@@ -24,6 +24,7 @@ export const picture = {
     const uri = new URL(`media/${output.playlist || "index.m3u8"}`, location.href).href;
     for (;;) {
       if (mine !== this.generation) return;
+      if (store.isOver) { notice("The room has ended"); await sleep(1000); continue; }
       try {
         const response = await load(uri, null, undefined, waitingFields);
         const multivariant = parseMultivariant(await response.text(), response.url || uri);
@@ -81,7 +82,7 @@ async function snapshots(isAllowed) {
   let wait = 1000;
   for (;;) {
     // There is no snapshot before the first source.
-    if (store.room && !/starting|waiting/.test(store.room.state) && isAllowed() && document.visibilityState === "visible") {
+    if (store.room && !store.isOver && !/starting|waiting/.test(store.room.state) && isAllowed() && document.visibilityState === "visible") {
       try {
         const blob = await (await ask("v1/snapshot?width=320")).blob();
         const old = $("snap").src;
