@@ -78,7 +78,7 @@ extension Room {
     /// Emits the audio levels that were measured since the last call, and who has begun or stopped speaking.
     func tellLevels() {
         self.tellSpeaking()
-        guard self.value.withLock(\.api.levels.hasUntold) else { return }
+        guard self.value.withLock({ $0.api.levels.hasUntold }) else { return }
         var untold: [AudioLevels] = []
         untold.reserveCapacity(AudioLevelReports.limit)
         self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
@@ -90,7 +90,8 @@ extension Room {
             guard value.api.speaking.hasUntold else { return ([], nil) }
             return (value.api.speaking.takeUntold(), value.lifecycle.origin)
         }
-        let sampleRate = self.pipeline.audio.sampleRate
+        guard !changes.isEmpty else { return }
+        let sampleRate = self.sharedPipeline.pipeline.audio.sampleRate
         for change in changes { self.events.emit(speaking: change, origin: origin, sampleRate: sampleRate) }
     }
 
