@@ -189,7 +189,9 @@ extension WebRTCListener {
             takesOpus: codecs.contains(.opus), maxBitrateKbps: self.settings.maxBitrate.map { $0 / 1_000 },
             sessionID: UInt64.random(in: 0...(.max >> 2)))
         do {
-            let (negotiated, answer) = try SDPNegotiation.answer(to: offer, settings: settings)
+            let (offered, answer) = try SDPNegotiation.answer(to: offer, settings: settings)
+            var negotiated = offered
+            negotiated.nameSoftware(userAgent: publisher.userAgent)
             publisher.session = try WebRTCSession(
                 negotiated, credentials: credentials, identity: self.identity,
                 localSSRC: UInt32.random(in: 1...(.max)), now: self.core.clock.now(), limits: self.limits,

@@ -126,7 +126,7 @@ package enum WHEPRequests {
             ], body: answer)
     }
 
-    /// 200 with a short body: some clients report an empty body as an error.
+    /// 200 with a short text.
     package static let deleted = WHIPReply(
         200, fields: [.init("Content-Type", "text/plain")], body: "session ended\n")
 

@@ -10,8 +10,8 @@ package struct NegotiatedSession: Sendable, Hashable {
     package var fingerprints: [SDPFingerprint]
     /// Whether the peer is the DTLS server, so that this program has to send the first message.
     package var peerIsDTLSServer: Bool
-    /// The name of a publisher's software according to its offer, as visible ASCII of at most 64 characters; nil if the offer
-    /// has none, and for viewers.
+    /// The name of a publisher's software, as printable ASCII: at most 64 characters of its offer, or the `User-Agent` of its
+    /// request (``nameSoftware(userAgent:)``). nil if neither has one, and for viewers.
     package var software: String?
 
     package init(
@@ -24,5 +24,10 @@ package struct NegotiatedSession: Sendable, Hashable {
         self.fingerprints = fingerprints
         self.peerIsDTLSServer = peerIsDTLSServer
         self.software = software
+    }
+
+    /// Takes the request's `User-Agent` as the name of the software, unless the offer has a name or the argument is empty.
+    package mutating func nameSoftware(userAgent: String) {
+        if self.software == nil, !userAgent.isEmpty { self.software = userAgent }
     }
 }

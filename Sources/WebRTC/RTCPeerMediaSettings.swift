@@ -20,10 +20,11 @@ package struct RTCPeerMediaSettings: Sendable, Hashable {
 
     /// Whether a publisher's program is known to ignore requests for key frames.
     ///
-    /// - Parameter software: What its offer says about it.
+    /// - Parameter software: What its offer or its `User-Agent` says about it. Pages in OBS's own browser are not meant: their
+    ///   `User-Agent` has `OBS/`, that of OBS's WHIP output `OBS-Studio/`.
     package static func ignoresKeyFrameRequests(software: String?) -> Bool {
         guard let name = software?.lowercased() else { return false }
-        return ["obs", "libdatachannel", "lavf", "ffmpeg"].contains { name.contains($0) }
+        return ["obs-studio", "libdatachannel", "lavf", "ffmpeg"].contains { name.contains($0) }
     }
 }
 

@@ -107,7 +107,8 @@ package enum SDPNegotiation {
 
     // MARK: Software
 
-    /// `a=tool`, the user name of `o=` (Firefox, FFmpeg) or `s=`; `-` is no name.
+    /// `a=tool`, the user name of `o=` (Firefox, FFmpeg) or `s=`. `-` is no name, and neither is `rtc`, the user name in every
+    /// offer of libdatachannel (OBS).
     private static func software(of offer: MediaOffer) -> String? {
         let description = offer.description
         let candidates = [
@@ -116,7 +117,7 @@ package enum SDPNegotiation {
         for case let text? in candidates {
             let visible = String(
                 text.unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init))
-            if !visible.isEmpty, visible != "-" { return visible }
+            if !visible.isEmpty, visible != "-", visible != "rtc" { return visible }
         }
         return nil
     }

@@ -126,7 +126,8 @@ package struct WHIPRequests: Sendable {
         return self.with(origin: origin, WHIPReply(201, fields: fields + self.settings.links, body: answer))
     }
 
-    /// 200 with a short body: OBS accepts no other status, and FFmpeg reports an empty body as an error.
+    /// 200: OBS accepts no other status. FFmpeg 9 reports an error for every reply to DELETE, since it takes the status line for
+    /// the size of a chunk.
     package func deleted(origin: String?) -> WHIPReply {
         self.with(
             origin: origin, WHIPReply(200, fields: [.init("Content-Type", "text/plain")], body: "session ended\n"))

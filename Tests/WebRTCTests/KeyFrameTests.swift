@@ -60,6 +60,11 @@ struct KeyFrameTests {
         #expect(impossible.deadline == nil)
         #expect(RTCPeerMediaSettings.ignoresKeyFrameRequests(software: "Lavf62.3.100"))
         #expect(RTCPeerMediaSettings.ignoresKeyFrameRequests(software: "libdatachannel"))
+        let outputOfOBS = "Mozilla/5.0 (OBS-Studio/32.1.0; Linux x86_64; en-US)"
+        #expect(RTCPeerMediaSettings.ignoresKeyFrameRequests(software: outputOfOBS))
+        let pageInOBS =
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/127.0.0.0 Safari/537.36 OBS/32.1.0"
+        #expect(!RTCPeerMediaSettings.ignoresKeyFrameRequests(software: pageInOBS))
         #expect(!RTCPeerMediaSettings.ignoresKeyFrameRequests(software: "Mozilla"))
         #expect(!RTCPeerMediaSettings.ignoresKeyFrameRequests(software: nil))
     }

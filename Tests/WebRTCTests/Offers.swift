@@ -6,8 +6,9 @@ import WebRTC
 enum Offers {
     /// Offers that are accepted.
     static let accepted = [
-        "aiortc", "chromium", "chromium-audio", "chromium-sendrecv", "chromium-simulcast", "ffmpeg-8-video-written",
-        "ffmpeg-written", "firefox", "firefox-simulcast", "obs-simulcast-written",
+        "aiortc", "chromium", "chromium-audio", "chromium-sendrecv", "chromium-simulcast", "ffmpeg",
+        "ffmpeg-8-video-written", "ffmpeg-dtls-active", "firefox", "firefox-simulcast", "obs-simulcast-written",
+        "obs-written",
     ]
 
     static func text(_ name: String) throws -> String {

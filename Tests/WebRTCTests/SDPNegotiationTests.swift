@@ -50,12 +50,40 @@ struct SDPNegotiationTests {
 
     @Test("FFmpeg's offer to be the DTLS server gets setup:active and a UDP candidate first")
     func ffmpeg() throws {
-        let (session, answer) = try Offers.answer(Offers.text("ffmpeg-written"))
+        let (session, answer) = try Offers.answer(Offers.text("ffmpeg"))
         #expect(session.peerIsDTLSServer && session.software == "FFmpeg")
         #expect(answer.contains("a=setup:active\r\n") && !answer.contains("a=setup:passive"))
         let first = answer.components(separatedBy: "\r\n").first { $0.hasPrefix("a=candidate:") }
         #expect(first == "a=candidate:1 1 udp 2130706431 192.0.2.2 21150 typ host")
         #expect(session.tracks[1].rtxPayloadType == 105 && session.tracks[1].hasNACK && !session.tracks[1].hasPLI)
+    }
+
+    @Test("FFmpeg's offer to be the DTLS client gets setup:passive")
+    func ffmpegAsClient() throws {
+        let (session, answer) = try Offers.answer(Offers.text("ffmpeg-dtls-active"))
+        #expect(!session.peerIsDTLSServer)
+        #expect(answer.contains("a=setup:passive\r\n") && !answer.contains("a=setup:active"))
+    }
+
+    @Test(
+        "an offer in OBS's form without simulcast is accepted with NACK on the video's own SSRC, without rtx and layers"
+    )
+    func obs() throws {
+        let (session, answer) = try Offers.answer(Offers.text("obs-written"))
+        #expect(session.tracks.map(\.codec) == [.opus, .h264] && session.tracks.map(\.mid) == ["0", "1"])
+        let video = session.tracks[1]
+        #expect(video.payloadType == 96 && video.ssrcs == [2_711_090_002])
+        #expect(video.hasNACK && video.rtxPayloadType == nil && video.hasREMB && !video.hasTransportCC)
+        #expect(video.rids.isEmpty && video.ridExtension == nil)
+        #expect(!session.peerIsDTLSServer && session.remoteUfrag == "kQ3z")
+        #expect(answer.contains("a=setup:passive\r\n") && !answer.contains("a=simulcast"))
+        // The offer does not name the program; the request does.
+        var named = session
+        named.nameSoftware(userAgent: "")
+        #expect(named.software == nil)
+        named.nameSoftware(userAgent: "Mozilla/5.0 (OBS-Studio/32.1.0; Linux x86_64; en-US)")
+        named.nameSoftware(userAgent: "another")
+        #expect(named.software == "Mozilla/5.0 (OBS-Studio/32.1.0; Linux x86_64; en-US)")
     }
 
     @Test(
