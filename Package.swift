@@ -5,7 +5,7 @@ import PackageDescription
 let auditedMemory: [SwiftSetting] = [.strictMemorySafety(), .enableUpcomingFeature("InternalImportsByDefault")]
 let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
 
-/// Most tests are compiled without optimization, since optimizing them takes longer than running them. The code under test is
+/// Most tests, and the program that measures, are compiled without optimization, since optimizing them takes longer than running them. The code under test is
 /// optimized, and so are tests that process every sample or byte themselves or measure time.
 /// Without batch mode, each file is compiled by a separate process that loads all modules again, which takes twice as long.
 let judged: [SwiftSetting] =
@@ -28,8 +28,8 @@ let package = Package(
     name: "tandem",
     products: [
         .executable(name: "tandem", targets: ["tandem"]),
-        // Used by benchmarks/. It contains only kernels and protocol cores, so that it starts fast under callgrind.
-        .library(name: "TandemCores", targets: ["MediaKernels", "BenchCases"]),
+        // Used by benchmarks/Package.swift.
+        .library(name: "TandemKernels", targets: ["KernelSuite"]),
         // Used by Tests/Fuzz/.
         .library(name: "TandemFuzz", targets: ["FuzzCases"]),
     ],
@@ -275,10 +275,18 @@ let package = Package(
             name: "ManifestTests", dependencies: ["Manifest", "CapacityPlan", "PipelineSpec", "MediaTypes"],
             exclude: ["Golden"],
             swiftSettings: judged),
-        // In this package for access to `package` declarations; used only by benchmarks/.
+        // The benchmarks are in this package for access to `package` declarations, and so that modules are built once.
         .target(
             name: "BenchCases", dependencies: ["RTMP", "HLS", "MediaTypes", "MediaKernels"],
             path: "benchmarks/Sources/BenchCases", swiftSettings: house),
+        .target(
+            name: "KernelSuite", dependencies: ["BenchCases", "MediaKernels"], path: "benchmarks/Sources/KernelSuite",
+            swiftSettings: house),
+        // Contains only kernels and protocol cores, so that it starts fast under callgrind.
+        .executableTarget(
+            name: "KernelRunner", dependencies: ["KernelSuite"], path: "benchmarks/Sources/KernelRunner",
+            swiftSettings: house),
+        .executableTarget(name: "BenchTool", path: "benchmarks/Sources/BenchTool", swiftSettings: judged),
         // In this package for access to `package` declarations; used by Tests/Fuzz and FuzzTests.
         .target(
             name: "FuzzCases",

@@ -1,13 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
-let cores: Target.Dependency = .product(name: "TandemCores", package: "tandem")
-
-/// A package of its own, so that nobody who builds Tandem builds its benchmarks.
-///
-/// `make bench-quick` builds `KernelRunner` and `BenchTool` only, which need nothing but Tandem's own kernels and protocol cores; the
-/// ordo-one suite is built by `make bench` alone.
+/// The ordo-one suite, a package of its own, so that nobody who builds Tandem builds its dependencies: `benchmarks/run.sh profile` builds it.
+/// The other programs of benchmarks/Sources are targets of Tandem's own package.
 let package = Package(
     name: "tandem-benchmarks",
     dependencies: [
@@ -17,14 +12,14 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
-        .target(name: "KernelSuite", dependencies: [cores], swiftSettings: house),
-        .executableTarget(name: "KernelRunner", dependencies: ["KernelSuite"], swiftSettings: house),
-        .executableTarget(name: "BenchTool", swiftSettings: house),
         // The plugin looks for targets in a folder of the name "Benchmarks".
         .executableTarget(
-            name: "Kernels", dependencies: ["KernelSuite", .product(name: "Benchmark", package: "benchmark")],
-            path: "Sources/Benchmarks/Kernels", swiftSettings: house,
-            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+            name: "Kernels",
+            dependencies: [
+                .product(name: "TandemKernels", package: "tandem"), .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Sources/Benchmarks/Kernels", swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")],
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
     ],
     swiftLanguageModes: [.v6]
 )

@@ -45,7 +45,7 @@ build() {
 
 # tool ARGUMENTS…: the benchmark tool of this tree, with the copy's program and thresholds.
 tool() {
-    (cd benchmarks && TANDEM=$tree/.build/release/tandem THRESHOLDS=$at/thresholds.json .build/release/BenchTool "$@")
+    (cd benchmarks && TANDEM=$tree/.build/release/tandem THRESHOLDS=$at/thresholds.json ../.build/release/BenchTool "$@")
 }
 
 # count PART…: measures parts of the copy's program.
@@ -55,7 +55,7 @@ count() {
     for part in "$@"; do tool measure "$part" "$at/result.json"; done
 }
 
-(cd benchmarks && swift build -c release --disable-build-manifest-caching --product BenchTool 2>&1 | tail -1)
+swift build -c release --product BenchTool 2>&1 | tail -1
 ${CC:-cc} -O2 -fPIC -shared -o benchmarks/work/blocks.so benchmarks/floor/blocks.c -ldl
 
 copy

@@ -5,7 +5,7 @@
 #   r1.sh gstreamer DIR  the job with GStreamer's compositor, into DIR/gstreamer: the same encoder settings and scaler, but
 #                        one fragmented MP4 for each rendition, since Debian's GStreamer cannot write such HLS
 #   r1.sh ours DIR       the same job in an offline Tandem room, into DIR/ours; PRESET=name sets one of its presets,
-#                        PRESET=default writes no preset into the pipeline
+#                        PRESET=default writes no preset into the pipeline; JOB_THREADS=n sets offline.threads
 #   r1.sh vmaf DIR FILE JSON   compares every frame of a rendition, upscaled to the canvas, with the canvas
 #   r1.sh scaling DIR JSON   measures only the scaling, without encoding: 640x360 via 854x480, as Tandem scales, into JSON, and
 #                            directly from the canvas, as the other programs do, into JSON.direct
@@ -77,7 +77,8 @@ ours)
     default) settings= ;;
     *) settings=", \"preset\": \"$PRESET\"" ;;
     esac
-    sed "s/, $video/$settings/; s/\"path\": \"ours\"/\"path\": \"$out\"/" \
+    threads=${JOB_THREADS:+", \"offline\": { \"threads\": $JOB_THREADS }"}
+    sed "s/, $video/$settings/; s/\"clock\": \"offline\"/&$threads/; s/\"path\": \"ours\"/\"path\": \"$out\"/" \
         "$here/r1.json" >"$out.json"
     exec "$tandem" run "$out.json" >"$out.events"
     ;;

@@ -25,11 +25,11 @@ set -euo pipefail
 cd "$(dirname "$0")"
 mode=${1:-}
 last=work/last.json
-tool=.build/release/BenchTool
+tool=../.build/release/BenchTool
 mkdir -p work results
 
 build() { # PRODUCT
-    swift build -c release --disable-build-manifest-caching --product "$1" 2>&1 | tail -1
+    swift build -c release --package-path .. --product "$1" 2>&1 | tail -1
 }
 
 # packages NAME…: installs with apt if possible; a missing tool is reported by the part that needs it.

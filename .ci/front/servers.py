@@ -44,7 +44,9 @@ class Room:
             "scenes": [{"sceneId": "solo", "layout": "solo", "uids": ["1001"]}], "program": {"scene": "solo"},
             "renditions": [{"name": "180p", "width": 320, "height": 180, "video": {"bitrate": 150000, "preset": "ultrafast"}}],
             "outputs": [{"type": "hls", "path": f"{self.directory}/out", "preset": "lowLatency",
-                         "windowSeconds": 60, "http": {"listen": f"127.0.0.1:{self.http}"}}]}
+                         "windowSeconds": 60, "http": {"listen": f"127.0.0.1:{self.http}"}},
+                        {"type": "webrtc", "udp": f"127.0.0.1:{port()}"}],
+            "subtitles": [{"name": "ko", "language": "ko"}]}
         if secret:
             path = pathlib.Path(self.directory, "secret")
             path.write_text(secret)

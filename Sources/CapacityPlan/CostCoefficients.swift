@@ -29,6 +29,13 @@ package struct CostCoefficients: Sendable, Hashable {
 
     /// Cost of encoding with adaptive B-frames (two or more in a row), in percent of the cost without them.
     package static let adaptiveBFrames: Int64 = 138
+    /// Cost of suppressing the noise of a source's audio with `fft`, in percent of ``aacPerSecond``: 0.015 cores of the
+    /// reference machine.
+    package static let noiseFilter: Int64 = 115
+    /// The same with `model`, for a model of the usual size: 0.017 cores.
+    package static let noiseModel: Int64 = 131
+    /// Cost of automatic gain, in percent of ``aacPerSecond``: 0.001 cores.
+    package static let autoGain: Int64 = 8
     /// The 95th percentile of a room's CPU time per second, in percent of the mean. It is above 100 because key frames
     /// of several renditions coincide and cores are shared.
     package static let peakPercent: Int64 = 117
@@ -47,6 +54,18 @@ package struct CostCoefficients: Sendable, Hashable {
         ],
         encodePerMegabit: 20_000_000, soundPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
         networkPerMegabit: 200_000)
+
+    /// Returns the cost of what is done with one audio track of a source before it is mixed, for each second.
+    package func processingPerSecond(_ audio: Pipeline.SourceAudio) -> Int64 {
+        let noise =
+            switch audio.noiseSuppression {
+            case .off: Int64(0)
+            case .fft: Self.noiseFilter
+            case .model: Self.noiseModel
+            }
+        let gain = audio.autoGain == .off ? 0 : Self.autoGain
+        return CostModel.product(self.aacPerSecond, noise + gain) / 100
+    }
 
     /// Returns the cost of encoding a megapixel with these settings, without the cost per megabit.
     package func encodePerMegapixel(_ video: VideoEncoding) -> Int64 {

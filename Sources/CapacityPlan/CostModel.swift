@@ -34,11 +34,13 @@ package struct CostModel: Sendable {
         }
         let watched = pipeline.pictureRenditions.filter { $0.when == .watched }
         cost.sleepNanoseconds = watched.reduce(self.scale(watched, pipeline)) { Self.sum($0, self.encode($1)) }
-        let heard = Int64(pipeline.sources.count) * self.coefficients.soundPerSecond
+        let heard = pipeline.sources.reduce(Int64(0)) { sum, source in
+            Self.sum(sum, self.coefficients.soundPerSecond + self.coefficients.processingPerSecond(source.audio))
+        }
         let coded = Int64(pipeline.audioRenditions.count) * self.coefficients.aacPerSecond
         // Opus for WebRTC viewers, which is encoded only while somebody watches; not measured, assumed to cost as much.
         let opus = pipeline.webRTCOutput == nil ? 0 : self.coefficients.aacPerSecond
-        cost.stages.append(RoomCost.Stage("sound", heard + coded + opus))
+        cost.stages.append(RoomCost.Stage("sound", Self.sum(heard, coded + opus)))
         let moved = Self.megabits(
             cost.ingressBitsPerSecond + cost.egressBitsPerSecond + cost.writtenBytesPerHour / 3600 * 8)
         cost.stages.append(

@@ -1,7 +1,7 @@
 import Dispatch
 package import LibAV
 package import MediaTypes
-import Threading
+package import Threading
 import Synchronization
 
 /// The threads that encode the program: one that scales the canvas if there are video renditions, one per video rendition,
@@ -30,6 +30,9 @@ package final class EncodingStage: Sendable {
         package var partFrames: Int?
         /// Length of a segment in ticks, if renditions may sleep (``EncoderControl/setAsleep(_:)``); `nil`: none does.
         package var sleepTicks: Int?
+        /// Limits how many threads scale and encode video at the same time, together with other threads that use it;
+        /// `nil`: no limit. Only for offline programs. The encoded media does not depend on it.
+        package var limiter: WorkLimiter?
         /// Functions that open the encoders. Tests that do not examine the coded media use other ones.
         package var encoders = LadderEncoders.libav
 

@@ -26,10 +26,12 @@ struct ScaleWorker {
         var memoryLook = PoolCheckTimer(every: self.settings.fps * 60)
         if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
-        while let canvas = canvases.take() {
+        var turn = WorkTurn(self.settings.limiter, rank: WorkRank.scaling)
+        defer { turn.end() }
+        while let canvas = turn.take(from: canvases) {
             do throws(MediaError) {
                 let pass = canvas.step?.pass
-                if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
+                if let pass, queues.indices.contains(pass.track) { turn.put(canvas, into: queues[pass.track]) }
                 let passing = pass?.isLast == true ? nil : pass?.track
                 if passing != passingBefore {
                     // The scaled frames of before passthrough began or ended are outdated and must not be held.
@@ -37,7 +39,7 @@ struct ScaleWorker {
                     passingBefore = passing
                 }
                 var takers = tables.takers(of: canvas.tick, passing: passing)
-                if self.carryOut(&sleep, at: canvas, queues) {
+                if self.carryOut(&sleep, at: canvas, queues, &turn) {
                     // The held frames of the renditions that are scaled now may be from before the change.
                     made.removeAll()
                 }
@@ -51,7 +53,7 @@ struct ScaleWorker {
                         || made.canvas.format == canvas.picture.format
                             && takers.allSatisfy({ self.control.holds(canvas.tick, track: $0) })
                 {
-                    Self.hand(made.pictures, to: takers, canvas, queues)
+                    Self.hand(made.pictures, to: takers, canvas, queues, &turn)
                     continue
                 }
                 let key = Key(format: canvas.picture.format, takers: takers)
@@ -68,7 +70,7 @@ struct ScaleWorker {
                 var pictures = made.removeValue(forKey: takers)?.pictures ?? []
                 try graph.run(input, pts: canvas.tick, into: &pictures)
                 made[takers] = (canvas.picture, pictures)
-                Self.hand(pictures, to: takers, canvas, queues)
+                Self.hand(pictures, to: takers, canvas, queues, &turn)
                 if memoryLook.isDue() {
                     // An oversized graph would keep the memory of a temporary backlog; it is opened anew for the next
                     // canvas.
@@ -87,7 +89,8 @@ struct ScaleWorker {
     ///
     /// - Returns: Whether anything has changed.
     private func carryOut(
-        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.Ticked, _ queues: [BoundedQueue<EncodingStage.Ticked>]
+        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.Ticked,
+        _ queues: [BoundedQueue<EncodingStage.Ticked>], _ turn: inout WorkTurn
     ) -> Bool {
         guard
             let changes = sleep?.step(
@@ -100,7 +103,9 @@ struct ScaleWorker {
         for change in changes {
             switch change {
             case .sleep(let track) where queues.indices.contains(track):
-                queues[track].put(EncodingStage.Ticked(picture: canvas.picture, tick: canvas.tick, isSleep: true))
+                turn.put(
+                    EncodingStage.Ticked(picture: canvas.picture, tick: canvas.tick, isSleep: true), into: queues[track]
+                )
             case .wake(let track):
                 self.control.woke(track, at: canvas.tick)
                 self.output.woke(track, canvas.tick)
@@ -112,11 +117,11 @@ struct ScaleWorker {
 
     private static func hand(
         _ pictures: [Picture], to takers: [Int], _ canvas: EncodingStage.Ticked,
-        _ queues: [BoundedQueue<EncodingStage.Ticked>]
+        _ queues: [BoundedQueue<EncodingStage.Ticked>], _ turn: inout WorkTurn
     ) {
         let step = canvas.step.map { TickPlan(gop: $0.gop) }
         for (index, picture) in zip(takers, pictures) {
-            queues[index].put(EncodingStage.Ticked(picture: picture, tick: canvas.tick, step: step))
+            turn.put(EncodingStage.Ticked(picture: picture, tick: canvas.tick, step: step), into: queues[index])
         }
     }
 
@@ -168,8 +173,11 @@ struct RenditionWorker {
         var isAsleep = false
         /// The initialization of the passthrough stream, which contains the encoder's parameter sets too.
         var initialization: CodecParameters?
+        let (width, height, fps) = (self.rung.settings.width, self.rung.settings.height, self.rung.settings.fps)
+        var turn = WorkTurn(self.settings.limiter, rank: WorkRank.encoding(pixels: width &* height &* fps))
+        defer { turn.end() }
         do {
-            while var ticked = queue.take() {
+            while var ticked = turn.take(from: queue) {
                 if ticked.isSleep {
                     try encoder.finish { self.output.packet(self.track, $0) }
                     isAsleep = true
@@ -337,30 +345,44 @@ struct SoundWorker {
             .success(OpenedEncoder(parameters: CodecParameters(codec: .aac, configuration: encoder.configuration))))
         var expected: Int64?
         var first: Int64?
+        var ready: [CodedPacket] = []
         do {
             while let block = queue.take() {
                 // Replace a lost block by silence: AAC frames must follow each other without a gap.
                 while let next = expected, next < block.position {
                     let silence = [Float](repeating: 0, count: block.samples.count)
-                    try encoder.encode(silence[...], pts: next) { self.hand($0, from: first) }
+                    try encoder.encode(silence[...], pts: next) { Self.add($0, from: first, to: &ready) }
                     expected = next + Int64(AudioEncoder.frameLength)
                 }
                 if first == nil { first = block.position }
-                try encoder.encode(block.samples[...], pts: block.position) { self.hand($0, from: first) }
+                try encoder.encode(block.samples[...], pts: block.position) { Self.add($0, from: first, to: &ready) }
                 expected = block.position + Int64(AudioEncoder.frameLength)
+                // Live, the packets of the blocks that the program mixed together are output together, since each output may
+                // wake a thread.
+                if self.settings.isOffline || ready.count >= Self.mostReady || queue.count == 0 { self.passOn(&ready) }
             }
-            try encoder.finish { self.hand($0, from: first) }
+            try encoder.finish { Self.add($0, from: first, to: &ready) }
+            self.passOn(&ready)
         } catch {
+            self.passOn(&ready)
             self.output.failed(error)
             queue.close()
             while queue.take() != nil {}
         }
     }
 
-    /// Outputs a packet, except the encoder's priming packet, which lies before the first sample, so that playback
-    /// starts with the first sample.
-    private func hand(_ packet: CodedPacket, from first: Int64?) {
+    /// Number of packets at which they are output even if more audio waits; about 0.1 s.
+    private static let mostReady = 5
+
+    /// Adds a packet, except the encoder's priming packet, which lies before the first sample, so that playback starts with
+    /// the first sample.
+    private static func add(_ packet: CodedPacket, from first: Int64?, to ready: inout [CodedPacket]) {
         guard let first, packet.pts >= first else { return }
-        self.output.packet(self.track, packet)
+        ready.append(packet)
+    }
+
+    private func passOn(_ ready: inout [CodedPacket]) {
+        for packet in ready { self.output.packet(self.track, packet) }
+        ready.removeAll(keepingCapacity: true)
     }
 }

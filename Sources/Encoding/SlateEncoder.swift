@@ -27,6 +27,7 @@ package enum SlateEncoder {
     ) throws(MediaError) -> [[CodedPacket]] {
         var settings = ladder.settings
         settings.isOffline = true
+        settings.limiter = nil
         settings.gopFrames = frames
         let coded = Mutex<[Int: [CodedPacket]]>([:])
         let failure = Mutex<MediaError?>(nil)

@@ -86,7 +86,7 @@ extension EventDeclaration {
             [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
         Self.webhook(
             "webhook.disabled",
-            "A webhook receiver has answered 410. This worker sends it no more events unless its settings change.",
+            "A webhook receiver has answered 410. It gets no more events, also from later workers, unless its settings change.",
             [Self.reason("status 410: the receiver wants no more events")]),
         Self.webhook(
             "webhook.lost", "A webhook receiver is too far behind; the oldest events were dropped for it.",

@@ -61,13 +61,21 @@ package final class EventDelivery: Sendable {
         self.client = .forWebhooks()
     }
 
-    /// Starts sending. A webhook that received events from an earlier worker continues after the last one.
+    /// Starts sending. A webhook that received events from an earlier worker continues after the last one; one that has
+    /// answered 410 gets none unless its settings have changed.
     ///
     /// - Parameter new: Number of the last event of earlier workers: a webhook without deliveries so far gets the
     ///   events after it.
     package func begin(new: Int64) {
         self.state.withLock { state in
+            self.book.keepRefusals(of: self.initial)
             for webhook in self.initial {
+                if self.book.isRefused(by: webhook) {
+                    state.lastNumber += 1
+                    let receiver = WebhookReceiver(webhook, isRefusing: true)
+                    state.services.append(Service(number: state.lastNumber, receiver: receiver))
+                    continue
+                }
                 // If the journal is lost but the delivery state is not, the numbers have started again.
                 let delivered = min(self.book.delivered(to: webhook.id) ?? new, new)
                 state.services.append(self.serve(WebhookReceiver(webhook), from: delivered, once: new, &state))
@@ -92,7 +100,10 @@ package final class EventDelivery: Sendable {
                 }
                 let service = before.remove(at: index)
                 let isAnew = service.receiver.change(to: webhook)
-                if isAnew { self.book.set(last, for: webhook.id) }
+                if isAnew {
+                    self.book.accept(webhook.id)
+                    self.book.set(last, for: webhook.id)
+                }
                 state.services.append(
                     isAnew ? self.serve(service.receiver, from: last, once: last, &state) : service)
             }
@@ -210,7 +221,7 @@ package final class EventDelivery: Sendable {
             if Task.isCancelled, case .failed = outcome { return }
             receiver.count(outcome)
             let notice = queue.attempted(event, outcome, now: self.clock.now(), jitter: Int64.random(in: 0..<1000))
-            if queue.isDisabled, !receiver.refuse(webhook) {
+            if queue.isDisabled, !receiver.refuse(webhook, { self.book.refuse(webhook) }) {
                 queue = WebhookQueue(types: webhook.types, delivered: queue.delivered)
                 continue
             }

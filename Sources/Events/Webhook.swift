@@ -21,6 +21,13 @@ package struct Webhook: Sendable, Hashable {
     /// Id of the webhook, the same for all workers, which does not reveal its URL.
     var id: String { Hexadecimal.text(Array(Digest.sha256(of: Array(self.url.utf8)).prefix(8))) }
 
+    /// A digest of all settings, the same for all workers: it differs if any of them does.
+    var fingerprint: String {
+        let text = ([self.url, "\(self.timeout)"] + self.types).joined(separator: "\n")
+        let bytes = Array(text.utf8) + self.signature.digest
+        return Hexadecimal.text(Array(Digest.sha256(of: bytes).prefix(16)))
+    }
+
     /// The public part of the URL: scheme, host and port.
     package var shownURL: String {
         let parts = self.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)

@@ -2,12 +2,12 @@ import Synchronization
 
 /// A webhook from its addition until its removal, with its current settings.
 ///
-/// States: *served* → *refusing* (the receiver answered 410; it is served again when its settings change) → *gone*;
-/// served → gone.
+/// States: *served* → *refusing* (the receiver answered 410, to this worker or to an earlier one; it is served again when its
+/// settings change) → *gone*; served → gone.
 final class WebhookReceiver: Sendable {
     private struct State {
         var webhook: Webhook
-        var isRefusing = false
+        var isRefusing: Bool
         var lastEvent: Int64?
         var tally = WebhookCounters()
     }
@@ -16,9 +16,9 @@ final class WebhookReceiver: Sendable {
     let id: String
     private let state: Mutex<State>
 
-    init(_ webhook: Webhook) {
+    init(_ webhook: Webhook, isRefusing: Bool = false) {
         self.id = webhook.id
-        self.state = Mutex(State(webhook: webhook))
+        self.state = Mutex(State(webhook: webhook, isRefusing: isRefusing))
     }
 
     /// The current settings of the webhook.
@@ -50,11 +50,13 @@ final class WebhookReceiver: Sendable {
 
     /// Records that the receiver answered 410 to the given version of the webhook.
     ///
+    /// - Parameter store: Stores that for later workers; not called if the webhook was removed meanwhile.
     /// - Returns: `false` if the settings have changed meanwhile, so that delivery must continue with the new ones.
-    func refuse(_ webhook: Webhook) -> Bool {
+    func refuse(_ webhook: Webhook, _ store: () -> Void) -> Bool {
         self.state.withLock { state in
             guard state.webhook == webhook else { return false }
             state.isRefusing = true
+            if state.lastEvent == nil { store() }
             return true
         }
     }

@@ -20,6 +20,9 @@ package struct WebhookSignature: Sendable, Hashable {
         }
     }
 
+    /// A digest of the keys: empty without keys.
+    var digest: [UInt8] { self.keys.flatMap { Digest.sha256(of: $0) } }
+
     /// Returns the value of the header field `webhook-signature`: `v1,` and the signature in base64 for each secret,
     /// separated by spaces; `nil` without secrets.
     package func field(id: String, timestamp: Int64, body: [UInt8]) -> String? {

@@ -44,7 +44,8 @@ package struct SubtitleCues: Sendable {
     package static let burst: Int64 = 100
     /// A late cue keeps its end if at least this time in milliseconds, or all of its duration, is left.
     private static let readable: Int64 = 1_000
-    /// Number of segments whose bytes are kept for a second request.
+    /// Number of segments whose bytes are kept for a second request: more than the live edge can be ahead of the store, for
+    /// which at most 32 segments wait before they become gaps.
     private static let keptSegments = 64
 
     /// The cues that are not in all of their segments yet, in the order of their starts.

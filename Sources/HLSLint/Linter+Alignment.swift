@@ -24,13 +24,17 @@ extension Linter {
         }
     }
 
-    /// Checks that a date range that another playlist has listed for a target duration is in this playlist, too.
+    /// Checks that a date range that another playlist has listed for a target duration is in this playlist, too. One that
+    /// ended before this playlist's first segment may be absent: the other playlist was read before it was removed.
     private mutating func compareDateRanges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory) {
         let ids = Set(list.dateRanges.map(\.id))
         for range in other.list?.dateRanges ?? [] where !ids.contains(range.id) {
             guard let seen = other.dateRanges[range.id]?.seenAt, seen &+ list.targetDuration < self.now,
                 self.histories[index].list != nil
             else { continue }
+            if let first = list.segments.first?.date, let end = Self.end(of: range.attributes), end <= first {
+                continue
+            }
             self.addOnce(.dateRangesDiffer, "\(range.id) is listed in \(other.name) but not here", in: index)
         }
     }

@@ -26,14 +26,18 @@ extension Linter {
         let firstDate = list.segments.first?.date
         for (id, known) in self.histories[index].dateRanges where !listed.contains(id) {
             self.histories[index].dateRanges[id] = nil
-            guard !list.isEnded, let firstDate, let start = Self.date(known.attributes["START-DATE"]) else { continue }
-            let end =
-                Self.date(known.attributes["END-DATE"])
-                ?? known.attributes["DURATION"].flatMap { PlaylistScalars.nanoseconds($0.text) }.map { start &+ $0 }
-            if (end ?? start) > firstDate {
+            guard !list.isEnded, let firstDate, let end = Self.end(of: known.attributes) else { continue }
+            if end > firstDate {
                 self.addOnce(.dateRangeRemoved, "\(id) was removed but still overlaps the listed media", in: url)
             }
         }
+    }
+
+    /// Returns the date at which a date range ends, or at which it starts if it has no end; `nil` if it has no valid start.
+    static func end(of attributes: [String: AttributeList.Value]) -> Int64? {
+        guard let start = Self.date(attributes["START-DATE"]) else { return nil }
+        return Self.date(attributes["END-DATE"])
+            ?? attributes["DURATION"].flatMap { PlaylistScalars.nanoseconds($0.text) }.map { start &+ $0 } ?? start
     }
 
     private static func date(_ value: AttributeList.Value?) -> Int64? {

@@ -76,7 +76,15 @@ package final class PacedReading {
         if pacer.mark != 1 { self.set(mark: 1) }
     }
 
-    private func look(_ turn: Int) {
+    /// Does what is due at a tick of the timer.
+    ///
+    /// - Returns: Number of ticks until the next call.
+    private func look(_ turn: Int) -> Int {
+        self.work(turn)
+        return self.pacer?.ticksToWait(now: self.clock.now()) ?? 1
+    }
+
+    private func work(_ turn: Int) {
         // A viewer sees or hears the source again: read everything that waits, then let the socket notify as usual.
         if self.isAway, !self.isPaused, self.hub?.isPatient == false {
             self.read()
@@ -86,7 +94,7 @@ package final class PacedReading {
         }
         switch self.pacer?.looked(turn: turn, now: self.clock.now()) {
         case .nothing?, nil: break
-        case .tell?: self.tell()
+        case .tell?: self.readOverdue()
         case .read?: if !self.isPaused { self.read() }
         }
     }
@@ -102,6 +110,14 @@ package final class PacedReading {
             self.noteRead(until: now)
         default: break
         }
+    }
+
+    /// Reads the bytes that have waited for as long as they may. Reading them here saves a wake-up by the socket and two changes
+    /// of its low-water mark. If there are none, the socket reports the next ones at once.
+    private func readOverdue() {
+        guard !self.isPaused, let socket = self.socket, let count = self.grid.reader.read(socket, of: self.channel),
+            count > 0
+        else { return self.tell() }
     }
 
     /// Records that everything that arrived before `now` has been delivered.

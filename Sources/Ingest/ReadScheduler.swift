@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Decides when a publisher's socket is read: not for every packet, but when there is enough to do.
 ///
 /// The cost of ingest is wake-ups and system calls, not bytes. So the kernel reports a socket as readable only when it
@@ -18,8 +20,8 @@ package struct ReadScheduler: Sendable {
     /// What to do with one publisher's socket at a tick of ``ReadTimer``.
     package enum Turn: Sendable, Hashable {
         case nothing
-        /// Bytes have waited for as long as they may: call ``ReadScheduler/told()``, so that the socket reports any
-        /// data.
+        /// Bytes may have waited for as long as they may: read them. If there are none, call ``ReadScheduler/told()``, so that
+        /// the socket reports any data.
         case tell
         /// Read the data that has arrived on the socket.
         case read
@@ -122,6 +124,18 @@ package struct ReadScheduler: Sendable {
             return isDue || self.isFirst || self.isNext ? .read : .nothing
         }
         return self.mark > 1 && now() &- self.lastRead >= self.patience.usual ? .tell : .nothing
+    }
+
+    /// Number of ticks of the timer, at least 1, until ``looked(turn:now:)`` must be called again.
+    ///
+    /// A read in the meantime may leave bytes in the socket. They must not wait for longer than the patience plus one tick, so
+    /// the result is at most that.
+    package func ticksToWait(now: @autoclosure () -> Int64) -> Int {
+        if self.isAway { return 1 }
+        let most = self.patience.usual / self.interval &+ 1
+        guard self.mark > 1 else { return Int(clamping: most) }
+        let due = self.lastRead &+ self.patience.usual &- now()
+        return Int(clamping: min(most, max(1, TimeMath.scale(due, by: 1, over: self.interval, rounding: .up))))
     }
 
     /// Records that a read on the timer found no data.

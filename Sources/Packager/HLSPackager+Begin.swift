@@ -356,7 +356,7 @@ extension HLSPackager {
         let next = self.claimed.nextMediaSequence
         let maps = Set(record.tracks.flatMap { track in [track.map] + track.whole.map(\.map) })
         for name in self.unlistedParts(besides: record.names) { try? self.store.remove(name) }
-        self.removeFormerSubtitles()
+        self.removeFormerSubtitlePlaylists()
         // This run has a journal of its own, which is complete.
         let journals = (max(1, before - Self.orphanedRuns)...before).map { ArchiveJournal.name(incarnation: $0) }
         for name in Set(journals + [self.claimed.archive?.journal].compactMap { $0 }) { try? self.store.remove(name) }

@@ -207,7 +207,7 @@ extension HLSPackager {
                 let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
                 try self.remove(segment: uri, of: track, state, store)
             case .retired(let segment):
-                try store.remove(segment.uri)
+                try self.remove(segment: segment.uri, of: nil, state, store)
                 try store.remove(segment.map.uri)
             case .range: break
             }
@@ -216,14 +216,15 @@ extension HLSPackager {
     }
 
     /// Removes a segment, and the subtitle segments that may belong to it.
+    ///
+    /// - Parameter track: Name of the segment's track; `nil`: a track that the room no longer has.
     private static func remove(
-        segment uri: String, of track: String, _ state: StateFile, _ store: any SegmentStore
+        segment uri: String, of track: String?, _ state: StateFile, _ store: any SegmentStore
     ) throws(MediaError) {
         try store.remove(uri)
-        for rendition in state.subtitles {
-            if let name = SubtitlePublication.segmentName(rendition.name, like: uri, of: track) {
-                try store.remove(name)
-            }
+        let own = state.subtitles.compactMap { rendition in
+            track.flatMap { SubtitlePublication.segmentName(rendition.name, like: uri, of: $0) }
         }
+        for name in own + state.formerSubtitles.compactMap({ $0.fileName(like: uri) }) { try store.remove(name) }
     }
 }

@@ -42,51 +42,24 @@ extension HLSPackager {
         }
     }
 
-    /// Removes the playlists and segments of subtitle renditions that the room no longer has. Call it before the journal of
-    /// the previous worker's archive is removed.
-    func removeFormerSubtitles() {
+    /// Removes the playlists of subtitle renditions that the room no longer has. Their segments stay for players that have such
+    /// a playlist; see ``FormerSubtitles``.
+    func removeFormerSubtitlePlaylists() {
         let names = Set(self.subtitleNames)
-        let formers = self.claimed.subtitles.filter { !names.contains($0.name) }
-        guard !formers.isEmpty else { return }
-        var archived: [(track: String, uri: String)] = []
-        if let archive = self.claimed.archive {
-            let rows = archive.journal.flatMap { self.store.read($0) }.map(ArchiveRow.read) ?? []
-            for case .segment(let track, _, let entry) in rows + archive.rows {
-                let uri = TrackNames(track: track).segment(entry.mediaSequence, incarnation: entry.incarnation)
-                archived.append((track, uri))
-            }
-        }
-        for former in formers {
-            var playlists = [TrackNames(track: former.name).playlist]
+        for former in self.claimed.subtitles where !names.contains(former.name) {
+            try? self.store.remove(TrackNames(track: former.name).playlist)
             if self.claimed.archive != nil {
-                playlists.append(Publication.wholeWindowNames(of: former.name).playlist)
+                try? self.store.remove(Publication.wholeWindowNames(of: former.name).playlist)
             }
-            for name in playlists { try? self.store.remove(name) }
-            // The same number of several tracks belongs to one file.
-            var files = Set(
-                archived.compactMap { SubtitlePublication.segmentName(former.name, like: $0.uri, of: $0.track) })
-            for track in self.claimed.tracks {
-                let own = TrackNames(track: track.name)
-                let uris =
-                    track.entries.map { own.segment($0.mediaSequence, incarnation: $0.incarnation) }
-                    + track.retired.map(\.uri)
-                for uri in uris {
-                    let name = SubtitlePublication.segmentName(former.name, like: uri, of: track.name)
-                    if let name { files.insert(name) }
-                }
-            }
-            for name in files { try? self.store.remove(name) }
         }
     }
 
     /// Looks up a subtitle segment that only the playlists of the whole window list, or that they listed until recently.
     func archivedSubtitles(named name: String) -> PublishedObject? {
         guard name.hasSuffix(SubtitlePublication.fileEnd), let publication = self.listing.withLock({ $0 }),
-            let archive = publication.archive, let index = publication.subtitleReference,
-            publication.subtitles.contains(where: { rendition in
-                let uri = rendition.referenceName(like: name, of: publication.tracks[index].names.track)
-                return uri.map { archive.file(named: $0) != nil } ?? false
-            }), let path = self.store.path(of: name), let size = self.store.size(of: name)
+            let archive = publication.archive,
+            publication.subtitleReferences(of: name).contains(where: { archive.file(named: $0) != nil }),
+            let path = self.store.path(of: name), let size = self.store.size(of: name)
         else { return nil }
         return PublishedObject(
             body: .file(path: path, size: size), contentType: SubtitleSegment.contentType,

@@ -24,6 +24,6 @@ package struct OutputSummary: Sendable, Hashable {
         self.incarnation = state.incarnation
         self.hasEnded = state.ended
         self.multivariantName = state.multivariantName
-        self.trackNames = state.tracks.map(\.name) + state.subtitles.map(\.name)
+        self.trackNames = state.tracks.map(\.name) + state.subtitles.map(\.name) + state.formerSubtitles.map(\.name)
     }
 }

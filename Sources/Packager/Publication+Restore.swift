@@ -43,7 +43,7 @@ extension Publication {
         publication.archive = archive
         // The state file of an older program has the whole window in the live playlists.
         if archive != nil { publication.trimHeads() }
-        publication.restoreSubtitles(state.subtitles, store: store, keys: keys)
+        publication.restoreSubtitles(state, store: store, keys: keys)
         for (index, track) in tracks.enumerated() {
             if let rates = state.tracks.first(where: { $0.name == track.name })?.rates {
                 publication.resumeRates(rates, of: index)

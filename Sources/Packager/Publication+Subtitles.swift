@@ -3,11 +3,20 @@ import MediaTypes
 
 /// The playlists and files of subtitle renditions.
 extension Publication {
-    /// Index of the track whose segments the subtitle renditions follow: the first audio track, which never sleeps.
-    /// `nil` if there are no subtitle renditions.
+    /// Index of the track whose segments the subtitle renditions follow; `nil` if there are no subtitle renditions.
     var subtitleReference: Int? {
         guard !self.subtitles.isEmpty else { return nil }
-        return self.tracks.firstIndex { $0.kind == .audio } ?? self.tracks.indices.first
+        return self.tracks.firstIndex { $0.names.track == self.subtitleTrack }
+    }
+
+    /// Name of the track whose segments this run's subtitles follow: that of the previous worker, or else an audio track,
+    /// because audio never sleeps. A track that the previous worker had, too, is preferred: it has the segments to which the
+    /// earlier subtitles belong, with the same numbers.
+    private func subtitleTrack(after state: StateFile) -> String? {
+        let names = self.tracks.map(\.names.track)
+        if let before = state.subtitleReference, names.contains(before) { return before }
+        let audio = self.tracks.filter { $0.kind == .audio }.map(\.names.track)
+        return audio.first { name in state.tracks.contains { $0.name == name } } ?? audio.first ?? names.first
     }
 
     private var referenceName: String? { self.subtitleReference.map { self.tracks[$0].names.track } }
@@ -20,6 +29,15 @@ extension Publication {
         }
     }
 
+    /// The names of the segments to which a subtitle segment with this name may belong.
+    func subtitleReferences(of file: String) -> [String] {
+        let reference = self.referenceName
+        let current = reference.map { reference in
+            self.subtitles.compactMap { $0.referenceName(like: file, of: reference) }
+        }
+        return (current ?? []) + self.formerSubtitles.compactMap { $0.referenceName(like: file) }
+    }
+
     /// The texts of the subtitle renditions' playlists.
     var subtitlePlaylists: [(name: String, text: String)] {
         guard let index = self.subtitleReference else { return [] }
@@ -30,8 +48,15 @@ extension Publication {
         }
     }
 
-    /// Takes over the subtitle renditions of the previous worker, and begins those that the room gets with this one.
-    mutating func restoreSubtitles(_ known: [StateFile.Subtitles], store: any SegmentStore, keys: SegmentKeys?) {
+    /// Takes over the subtitle renditions of the previous worker, and begins those that the room gets with this one. If the
+    /// room has none of the previous worker's tracks with audio any more, all renditions begin anew, as the new tracks do.
+    mutating func restoreSubtitles(_ state: StateFile, store: any SegmentStore, keys: SegmentKeys?) {
+        self.subtitleTrack = self.subtitleTrack(after: state)
+        guard let reference = self.subtitleTrack else { return }
+        let isContinued = state.tracks.contains { $0.name == reference }
+        self.restoreFormerSubtitles(
+            state, reference: isContinued ? reference : state.subtitleReference ?? reference, restarts: !isContinued)
+        let known = isContinued ? state.subtitles : []
         self.subtitles = self.settings.subtitles.map { settings in
             SubtitlePublication(
                 settings: settings,
@@ -83,10 +108,12 @@ extension PublicationWriter {
 
     /// Makes the subtitle segments that the previous worker has written available to viewers.
     mutating func addRestoredSubtitles() {
-        guard let index = self.publication.subtitleReference else { return }
-        let window = self.publication.tracks[index].window
-        let names = window.segments.filter { !$0.gap }.map(\.uri) + window.retired.filter { !$0.gap }.map(\.uri)
-        for name in self.publication.subtitleNames(like: names) {
+        let publication = self.publication
+        guard !publication.subtitles.isEmpty || !publication.formerSubtitles.isEmpty else { return }
+        let names = publication.tracks.map(\.window).flatMap { window in
+            window.segments.filter { !$0.gap }.map(\.uri) + window.retired.filter { !$0.gap }.map(\.uri)
+        }
+        for name in publication.subtitleNames(like: names) + publication.formerSubtitleNames(like: names) {
             if let size = self.store.size(of: name), size > 0 { self.addSubtitles(named: name, size: size) }
         }
     }

@@ -14,6 +14,9 @@ struct Publication: Sendable {
     var dateRanges = DateRangeList()
     /// The subtitle renditions, whose segments follow those of the track ``subtitleReference``.
     var subtitles: [SubtitlePublication] = []
+    /// Name of the track whose segments the subtitle renditions follow.
+    var subtitleTrack: String?
+    var formerSubtitles: [FormerSubtitles] = []
     /// The segments of a long window that the live playlists no longer list; `nil` if the output has no archive.
     var archive: SegmentArchive?
     private(set) var nextMediaSequence: Int64
@@ -296,7 +299,7 @@ struct Publication: Sendable {
             self.archive?.takeExpired(at: mediaTime, hurries: hurries) { map in
                 tracks.contains { $0.map == map || $0.maps.contains(map) }
             } ?? []
-        return names + self.subtitleNames(like: names)
+        return names + self.subtitleNames(like: names) + self.formerSubtitleNames(like: names)
     }
 
     /// Media time of the end of the playlists: nanoseconds since the room's origin.
@@ -334,7 +337,9 @@ struct Publication: Sendable {
                 state.rates = self.rates[index]?.highest ?? track.description.rates
                 return state
             }, dateRanges: self.rangeRows, archive: self.archive?.state,
-            subtitles: self.subtitles.map { StateFile.Subtitles(name: $0.name, first: $0.first) })
+            subtitles: self.subtitles.map { StateFile.Subtitles(name: $0.name, first: $0.first) },
+            subtitleReference: self.subtitleReference.map { self.tracks[$0].names.track },
+            formerSubtitles: self.formerSubtitles)
     }
 
     /// The texts of the media playlists, audio first: a player that sees a new video segment then always finds the

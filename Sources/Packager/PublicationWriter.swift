@@ -31,30 +31,30 @@ struct PublicationWriter: Sendable {
     }
 
     let store: any SegmentStore
-    private let clock: any MonotonicClock
+    let clock: any MonotonicClock
     /// Number of segments to list before the playlists are first shown and written.
-    private let firstListed: Int64
+    let firstListed: Int64
     /// Whether the playlists may be shown to viewers.
-    private(set) var isShown = false
+    var isShown = false
     /// Callback that replaces the set of objects that viewers can request.
     let show: @Sendable ([String: PublishedObject]) -> Void
     /// Callback that receives the publication whenever viewers get new playlists, before they are written to the store.
-    private let note: @Sendable (Publication) -> Void
+    let note: @Sendable (Publication) -> Void
     /// Callback that receives the media sequence number below which the state file has all segments, whenever a publish
     /// has written the file.
-    private let recorded: @Sendable (Int64) -> Void
+    let recorded: @Sendable (Int64) -> Void
     /// Returns whether viewers of the live edge may know the URI of a track's segment with a media sequence number.
     private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
     /// Receives everything that is listed, for recordings, which keep media longer than the playlists; `nil` without
     /// recording.
-    private let keeper: (any ListingObserver)?
+    let keeper: (any ListingObserver)?
     /// The content of the subtitle renditions' segments; `nil` if there are no such renditions.
-    private let subtitles: SubtitleRenditions?
+    let subtitles: SubtitleRenditions?
     var publication: Publication
     /// The newest segment, if it is not listed yet.
     private var held: HeldSlot?
     /// Listed segments whose playlists have not been written, so that no event has been reported.
-    private var unannounced: [ListedSlot] = []
+    var unannounced: [ListedSlot] = []
     /// Objects that viewers can request, by name.
     var objects: [String: PublishedObject] = [:]
     /// Text of the multivariant playlist that was last written; empty if it must be written again.
@@ -62,21 +62,21 @@ struct PublicationWriter: Sendable {
     /// State of the playlists of the whole window in the store.
     var wholeWindow = WholeWindowFiles()
     /// Text of the multivariant playlist that was last passed to ``keeper``.
-    private var keptMultivariant = ""
+    var keptMultivariant = ""
     /// Content of the state file as this worker last wrote it.
-    private(set) var writtenState: [UInt8] = []
+    var writtenState: [UInt8] = []
     /// Whether the last publish failed, so that playlists may be outdated.
-    private var isStale = false
+    var isStale = false
     /// Whether the state file lacks changes of date ranges.
-    private var isStateStale = false
+    var isStateStale = false
     /// Whether the playlists in the store have `EXT-X-ENDLIST`.
-    private var isEndListed = false
+    var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
-    private(set) var recordedMediaSequence: Int64
+    var recordedMediaSequence: Int64
     /// Events that have not been taken yet.
     var events: [PackagerEvent] = []
     /// Names of files that could not be deleted when they expired, those that expired first at the beginning.
-    private var undeleted: [String] = []
+    var undeleted: [String] = []
     /// The output directory, kept open to detect if it is replaced; `nil` if the store cannot detect that.
     var place: (any HeldDirectory)?
     /// Time on ``clock``, in nanoseconds, at which this worker last read the state file to check whether it still owns
@@ -371,97 +371,11 @@ struct PublicationWriter: Sendable {
     private static let unwritten = MediaError(
         .outputLost, "a segment was not written", at: "hls", fix: "restore the directory")
 
-    // MARK: Lists
-
-    /// Writes the state file, then the playlists, unless a newer worker has claimed the room.
-    mutating func publish() -> Result {
-        do {
-            let store = self.store
-            let result = try store.exclusively { () throws(MediaError) -> Result in
-                guard !self.isSuperseded() else { return .superseded }
-                let isWholeWindowDue = self.isWholeWindowDue
-                if isWholeWindowDue { self.writeJournal() }
-                try self.putState()
-                // The state file has the new media sequence numbers: the live edge may list them even if a write below
-                // fails.
-                self.recorded(self.recordedMediaSequence)
-                guard self.isShown || self.publication.nextMediaSequence >= self.firstListed else { return .done }
-                self.isShown = true
-                let texts = Texts(self.publication)
-                self.showPlaylists(texts)
-                for (name, text) in texts.media {
-                    guard self.isStillOurs() else { return .superseded }
-                    try store.put(name, bytes: text)
-                }
-                guard self.isStillOurs() else { return .superseded }
-                if let keeper = self.keeper {
-                    // Recordings do not have the files of subtitle renditions.
-                    let text = self.publication.multivariantOfAll.withoutSubtitles.rendered()
-                    if text != self.keptMultivariant { keeper.keep(multivariant: text) }
-                    self.keptMultivariant = text
-                }
-                if texts.multivariant != self.writtenMultivariant {
-                    try store.put(self.publication.settings.multivariantName, bytes: texts.multivariant)
-                    self.writtenMultivariant = texts.multivariant
-                }
-                return isWholeWindowDue ? try self.tryWholeWindow() : .done
-            }
-            guard result == .done else { return self.giveWay() }
-        } catch {
-            self.events.append(.outputFailed(error))
-            self.isStale = true
-            return .done
-        }
-        self.isStale = false
-        guard self.isShown else { return .done }
-        self.isEndListed = self.publication.isEnded
-        self.announce()
-        self.deleteExpired()
-        return .done
-    }
-
-    private mutating func announce() {
-        let now = self.clock.now()
-        for slot in self.unannounced {
-            self.events.append(
-                .segmentPublished(
-                    PublishedSegment(
-                        mediaSequence: slot.mediaSequence, programDate: slot.programDate, duration: slot.duration,
-                        bytes: slot.bytes, publishedAt: now, frames: slot.frames, isSlate: slot.isSlate)))
-        }
-        self.unannounced.removeAll()
-    }
-
-    private mutating func deleteExpired() { self.delete(self.publication.takeExpired()) }
-
-    private mutating func delete(_ expired: [String]) {
-        if !expired.isEmpty {
-            for name in expired { self.objects[name] = nil }
-            self.show(self.objects)
-        }
-        // An initialization segment that could not be deleted when it expired may be in use again.
-        let needed: Set<String> =
-            self.undeleted.isEmpty ? [] : Set(self.publication.maps.map(\.uri))
-        let names = self.undeleted.filter { !needed.contains($0) } + expired
-        guard !names.isEmpty else { return }
-        self.undeleted = self.store.removeAll(names) { self.events.append(.outputFailed($0)) }
-    }
-
-    private mutating func putState() throws(MediaError) {
-        var state = self.publication.state
-        state.ended = state.ended && self.isEndListed
-        let bytes = Array(state.json.utf8)
-        try self.store.put(StateFile.name, bytes: bytes, durable: true)
-        self.writtenState = bytes
-        self.isStateStale = false
-        self.recordedMediaSequence = self.publication.nextMediaSequence
-    }
-
     // MARK: Giving way
 
     /// Whether a newer worker has claimed the room: the state file has a higher incarnation. False if the file is
     /// missing or damaged, because this worker then writes it again.
-    private mutating func isSuperseded() -> Bool {
+    mutating func isSuperseded() -> Bool {
         self.assuredAt = self.clock.now()
         return StateFile.isSuperseded(self.publication.incarnation, in: self.store, known: self.writtenState)
     }
@@ -475,7 +389,7 @@ struct PublicationWriter: Sendable {
     /// Stops publishing because a newer worker has claimed the room. Removes segments that the state file does not
     /// have, since the newer worker does not know them. Segments whose URIs viewers know stay, because the newer worker
     /// has taken them over.
-    private mutating func giveWay() -> Result {
+    mutating func giveWay() -> Result {
         for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
             for (index, track) in self.publication.tracks.enumerated() where !self.isPromised(index, number) {
                 // Errors are ignored: the directory belongs to another worker now.
@@ -486,67 +400,5 @@ struct PublicationWriter: Sendable {
         self.held = nil
         self.events.append(.superseded)
         return .superseded
-    }
-
-    // MARK: Objects for viewers
-
-    private mutating func add(_ uri: String, _ byteCount: Int, of track: TrackPublication) {
-        guard let path = self.store.path(of: uri) else { return }
-        self.objects[uri] = PublishedObject(
-            body: .file(path: path, size: track.storedSize(byteCount)), contentType: track.contentType,
-            cacheControl: PublishedObject.immutable)
-    }
-
-    private mutating func add(_ map: InitializationSegment, _ bytes: [UInt8], of track: TrackPublication) {
-        guard self.objects[map.uri] == nil else { return }
-        self.objects[map.uri] = PublishedObject(
-            body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
-    }
-
-    /// Makes a file of a subtitle rendition available to viewers.
-    mutating func addSubtitles(named uri: String, size: Int) {
-        guard let path = self.store.path(of: uri) else { return }
-        self.objects[uri] = PublishedObject(
-            body: .file(path: path, size: size), contentType: SubtitleSegment.contentType,
-            cacheControl: PublishedObject.immutable)
-    }
-
-    /// The bytes of a subtitle rendition's segment as they are stored; `nil` if the rendition does not have it.
-    func subtitleBytes(
-        of rendition: SubtitlePublication, _ number: Int64, start: Int64, duration: MediaDuration
-    ) -> PacketMemory? {
-        guard let subtitles = self.subtitles, rendition.has(number) else { return nil }
-        return rendition.sealed(
-            subtitles.bytes(rendition.name, number, start: start, duration: duration), of: number)
-    }
-
-    /// The texts of the playlists, rendered once for both viewers and store, because the playlists of a day are
-    /// megabytes.
-    private struct Texts {
-        let media: [(name: String, text: [UInt8])]
-        let multivariant: [UInt8]
-
-        init(_ publication: Publication) {
-            self.media = publication.mediaPlaylists.map { ($0.name, Array($0.text.utf8)) }
-            self.multivariant = Array(publication.multivariant.rendered().utf8)
-        }
-    }
-
-    private mutating func showPlaylists(_ texts: Texts) {
-        let archived = self.publication.archive?.takeNames() ?? []
-        self.note(self.publication)
-        // From now on, archived segments are looked up in the archive: a day's segments need not be entries of a
-        // dictionary that is copied with each segment.
-        for name in archived + self.publication.subtitleNames(like: archived) { self.objects[name] = nil }
-        let target = self.publication.grid.targetDuration
-        for (name, text) in texts.media {
-            self.objects[name] = PublishedObject(
-                body: .bytes(text), contentType: PublishedObject.playlistType,
-                cacheControl: "max-age=\(max(1, target / 2))")
-        }
-        self.objects[self.publication.settings.multivariantName] = PublishedObject(
-            body: .bytes(texts.multivariant), contentType: PublishedObject.playlistType,
-            cacheControl: "max-age=\(target)")
-        self.show(self.objects)
     }
 }

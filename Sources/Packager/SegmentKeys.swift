@@ -201,7 +201,9 @@ extension HLSPackager {
         let next = max(
             self.recordedNumber.load(ordering: .acquiring), self.shownNumber.load(ordering: .acquiring))
         guard let keys = self.keys, keys.settings.keyURI == nil, let (track, period) = SegmentKeys.place(named: name),
-            self.tracks.contains(where: { $0.name == track }) || self.subtitleNames.contains(track),
+            self.tracks.contains(where: { $0.name == track }) || self.subtitleNames.contains(track)
+                || self.claimed.subtitles.contains(where: { $0.name == track })
+                || self.claimed.formerSubtitles.contains(where: { $0.name == track }),
             period <= keys.period(of: next + Self.keysAhead)
         else { return nil }
         return PublishedObject(

@@ -28,6 +28,11 @@ extension StateFile {
             let rows = self.subtitles.map { "[\"\($0.name)\",\($0.first)]" }
             text += "\"subtitles\": [\(rows.joined(separator: ","))],\n"
         }
+        if let reference = self.subtitleReference { text += "\"subtitleReference\": \"\(reference)\",\n" }
+        if !self.formerSubtitles.isEmpty {
+            let rows = self.formerSubtitles.map { "[\"\($0.name)\",\"\($0.reference)\",\($0.end)]" }
+            text += "\"formerSubtitles\": [\(rows.joined(separator: ","))],\n"
+        }
         text += "\"tracks\": [" + self.tracks.map(\.json).joined(separator: ",") + "\n]\n}\n"
         return text
     }
@@ -50,14 +55,31 @@ extension StateFile {
             (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame),
             let origin = root[key: "origin"], origin.isIntegerOrNull, let list = root[key: "tracks"]?.array,
             let ranges = Self.ranges(root[key: "dateRanges"]), let archive = Archive.read(root[key: "archive"]),
-            let subtitles = Self.subtitles(root[key: "subtitles"])
+            let subtitles = Self.subtitles(root[key: "subtitles"]),
+            let formerSubtitles = Self.formerSubtitles(root[key: "formerSubtitles"])
         else { throw damaged }
         let tracks = list.compactMap(Track.init(json:))
         guard tracks.count == list.count else { throw damaged }
         self.init(
             origin: origin.integer, incarnation: incarnation, ended: ended, multivariantName: multivariant, grid: grid,
             nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks, dateRanges: ranges,
-            archive: archive, subtitles: subtitles)
+            archive: archive, subtitles: subtitles,
+            subtitleReference: root[key: "subtitleReference"]?.string.flatMap { TrackNames.isValid($0) ? $0 : nil },
+            formerSubtitles: formerSubtitles)
+    }
+
+    /// Reads the former subtitle segments; `nil` if the member is damaged.
+    private static func formerSubtitles(_ value: JSONNode?) -> [FormerSubtitles]? {
+        guard let value else { return [] }
+        guard let rows = value.array else { return nil }
+        let formers = rows.compactMap { row -> FormerSubtitles? in
+            guard let fields = row.array, fields.count == 3, let name = fields[0].string, TrackNames.isValid(name),
+                let reference = fields[1].string, TrackNames.isValid(reference), let end = fields[2].integer,
+                (0...Self.largestNumber).contains(end)
+            else { return nil }
+            return FormerSubtitles(name: name, reference: reference, end: end)
+        }
+        return formers.count == rows.count ? formers : nil
     }
 
     /// Reads the subtitle renditions; `nil` if the member is damaged.

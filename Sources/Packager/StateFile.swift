@@ -107,4 +107,8 @@ struct StateFile: Sendable, Hashable {
     /// State of the archive of segments that the live playlists no longer list; `nil` if the output has no archive.
     var archive: Archive?
     var subtitles: [Subtitles] = []
+    /// Name of the track whose segments ``subtitles`` follow; `nil` without subtitles, and in files of a program that did not
+    /// write it.
+    var subtitleReference: String?
+    var formerSubtitles: [FormerSubtitles] = []
 }

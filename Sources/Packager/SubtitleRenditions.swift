@@ -104,8 +104,12 @@ struct SubtitlePublication: Sendable {
 
     /// The name of the reference's segment to which a segment of this rendition belongs; `nil` for other names.
     func referenceName(like uri: String, of reference: String) -> String? {
-        guard uri.hasPrefix("\(self.name)-"), uri.hasSuffix(Self.fileEnd) else { return nil }
-        return "\(reference)\(uri.dropFirst(self.name.utf8.count).dropLast(Self.fileEnd.utf8.count)).m4s"
+        Self.referenceName(self.name, like: uri, of: reference)
+    }
+
+    static func referenceName(_ name: String, like uri: String, of reference: String) -> String? {
+        guard uri.hasPrefix("\(name)-"), uri.hasSuffix(Self.fileEnd) else { return nil }
+        return "\(reference)\(uri.dropFirst(name.utf8.count).dropLast(Self.fileEnd.utf8.count)).m4s"
     }
 
     /// End of the names of segments.

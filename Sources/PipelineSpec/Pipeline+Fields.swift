@@ -87,6 +87,7 @@ extension Pipeline {
         Field(
             "overload", \.overload, .object(Overload.rule),
             "when a live room starts to reduce its work because its machine is overloaded"),
+        Field("offline", \.offline, .object(Offline.rule), "settings of a job with the clock offline"),
         Field("shutdown", \.shutdown, .object(Shutdown.rule), "time limit for ending the room"),
         Field("idle", \.idle, .object(Idle.rule), "when a live room without publishers ends on its own"),
         Field(free: "ext", "any content; ignored by the program"),

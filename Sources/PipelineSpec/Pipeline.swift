@@ -39,6 +39,7 @@ package struct Pipeline: Sendable, Equatable {
     package var outputs: [Output]
     package var limits = Limits()
     package var overload = Overload()
+    package var offline = Offline()
     package var shutdown = Shutdown()
     package var idle = Idle()
     package var alarms = Alarms()

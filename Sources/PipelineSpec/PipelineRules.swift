@@ -16,6 +16,7 @@ struct PipelineRules {
         self.checkSources(&log)
         self.checkRelays(&log)
         self.checkClock(&log)
+        self.checkOffline(&log)
         self.checkScenes(&log)
         self.checkLosses(&log)
         self.checkPK(&log)

@@ -40,6 +40,9 @@ package final class DecodeStage: Sendable {
         package var processing = AudioProcessing()
         /// Aligns the source with others by wall-clock time; `nil`: wall-clock stamps of the source are ignored.
         package var aligner: WallAligner?
+        /// Limits how many threads decode at the same time, together with other threads that use it; `nil`: no limit.
+        /// Only for files that pace the program.
+        package var limiter: WorkLimiter?
 
         package init(
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
@@ -352,10 +355,13 @@ package final class DecodeStage: Sendable {
             return
         }
         SchedulerSlice.offline.requestForThisThread()
+        var turn = WorkTurn(self.settings.limiter, rank: WorkRank.decoding)
         while let item = self.queue.take(), !self.isStopped {
             self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
             self.release(item)
+            turn.begin()
             worker.handle(item)
+            turn.end()
         }
     }
 

@@ -19,13 +19,15 @@ package struct MixerChannel: Sendable {
     }
 
     /// Reads the audio of `range` if the source is audible. For an inaudible source, reads the audio of `lag` pairs
-    /// earlier if `isWanted`, for metering.
+    /// earlier if `isWanted`, for metering. NaN becomes silence and infinity the largest sample here, before the sources are
+    /// added and measured: in the sum, one source's NaN would silence all sources.
     mutating func take(
         _ range: Range<Int64>, isWanted: Bool, lag: Int64, _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
     ) {
         let isSilent = self.isSilent(from: range.lowerBound)
         let place = isSilent ? range.lowerBound &- lag..<range.upperBound &- lag : range
         self.isRead = (isWanted || !isSilent) && read(self.source, place, &self.sound) > 0
+        if self.isRead { AudioMix.sanitize(&self.sound) }
     }
 
     /// Whether the source is inaudible at `position`, and stays so unless its gain is changed.

@@ -17,13 +17,11 @@ extension IdleHost {
     /// Ends the room if it has had no publisher for as long as its pipeline allows. Background sources do not count: music
     /// that plays without end would keep an empty room. Called on the life thread.
     func watchIdle(_ idle: inout RoomIdle) {
-        let pipeline = self.pipeline
-        let isAnybodyThere = self.value.withLock { value in
-            value.scenes.life.sources.contains { id, source in
-                source.hasPublisher && source.state != .ended && pipeline.source(id)?.background != true
-            }
+        let (shared, sources) = self.value.withLock { ($0.api.documents.shared, $0.scenes.life.sources) }
+        let isAnybodyThere = sources.contains { id, source in
+            source.hasPublisher && source.state != .ended && shared.pipeline.source(id)?.background != true
         }
-        let rules = RoomIdle.Rules(self.pipeline.idle)
+        let rules = RoomIdle.Rules(shared.pipeline.idle)
         let before = idle.since
         let end = idle.noted(isAnybodyThere: isAnybodyThere, rules, now: self.machine.now())
         if idle.since != before { self.saved.recordIdle(since: idle.since) }

@@ -26,6 +26,8 @@ final class OverloadControl: Sendable {
     /// Queue that saves the level, so that a blocked disk delays nothing else.
     private let writes = DispatchQueue(label: "overload")
     private let outputsPaused = Atomic<Bool>(false)
+    private let stillsPaused = Atomic<Bool>(false)
+    private let audioTapPaused = Atomic<Bool>(false)
     private let catchingUp = Atomic<Bool>(false)
 
     init(
@@ -41,6 +43,18 @@ final class OverloadControl: Sendable {
 
     /// Whether outputs that no player waits for skip their frames; read at every tick.
     var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
+
+    /// Whether no stills of sources are made.
+    var areStillsPaused: Bool { self.stillsPaused.load(ordering: .relaxed) }
+
+    /// Whether no client receives the program's audio; read at every block of audio while there are clients.
+    var isAudioTapPaused: Bool { self.audioTapPaused.load(ordering: .relaxed) }
+
+    /// Sets which optional work is stopped.
+    func setPaused(_ work: Set<OptionalWorkPause.Work>) {
+        self.stillsPaused.store(work.contains(.stills), ordering: .relaxed)
+        self.audioTapPaused.store(work.contains(.audioTap), ordering: .relaxed)
+    }
 
     /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool) { self.catchingUp.store(isCatchingUp, ordering: .relaxed) }

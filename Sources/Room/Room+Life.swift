@@ -34,7 +34,7 @@ extension Room {
         var memory = MemoryRelease(now: health)
         var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.restoration.idleSince)
         let began = health
-        var pause = OverlayPause()
+        var pause = OptionalWorkPause()
         var isOnProbation = true
         while true {
             let now = self.machine.now()
@@ -45,7 +45,9 @@ extension Room {
             self.sceneParts.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
             self.overload.step(encoderLag: self.loops.encoderLag)
-            self.overlays.step(isPaused: pause.step(self.overload.current, at: self.machine.now()))
+            let paused = pause.step(self.overload.current, at: self.machine.now())
+            self.overload.setPaused(paused)
+            self.overlays.step(isPaused: paused.contains(.overlays))
             self.outputStages.watched?.step(
                 isOverloaded: self.overload.current.taken > 0, isLive: self.isLive)
             self.watchHealth(&health)
@@ -76,7 +78,7 @@ extension Room {
     /// Emits the audio levels that were measured since the last call, and who has begun or stopped speaking.
     func tellLevels() {
         self.tellSpeaking()
-        guard self.value.withLock(\.api.levels.hasUntold) else { return }
+        guard self.value.withLock({ $0.api.levels.hasUntold }) else { return }
         var untold: [AudioLevels] = []
         untold.reserveCapacity(AudioLevelReports.limit)
         self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
@@ -88,7 +90,8 @@ extension Room {
             guard value.api.speaking.hasUntold else { return ([], nil) }
             return (value.api.speaking.takeUntold(), value.lifecycle.origin)
         }
-        let sampleRate = self.pipeline.audio.sampleRate
+        guard !changes.isEmpty else { return }
+        let sampleRate = self.sharedPipeline.pipeline.audio.sampleRate
         for change in changes { self.events.emit(speaking: change, origin: origin, sampleRate: sampleRate) }
     }
 

@@ -23,7 +23,7 @@ extension Room {
         return state == .live ? self.loops.lags(since: firstTick) : LoopLags()
     }
 
-    var loops: LoopMonitor { LoopMonitor(self, self.clock, self.program, self.ladder) }
+    var loops: LoopMonitor { LoopMonitor(self, self.clock, self.program, self.ladder, fps: self.fps) }
 
     /// Number of ticks that the program has composed and that at least one encoder has not started; 0 if the room is not
     /// live.

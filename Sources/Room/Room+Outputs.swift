@@ -10,8 +10,8 @@ package import RoomOutputs
 extension Room: StagesHost, ModerationHost, IdleHost, HealthHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
-    /// Whether no stills of sources are made, because the room has taken a step against overload.
-    var areStillsPaused: Bool { self.overload.current.taken > 0 }
+    var areStillsPaused: Bool { self.overload.areStillsPaused }
+    var isAudioTapPaused: Bool { self.overload.isAudioTapPaused }
 
     package func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result
@@ -82,7 +82,7 @@ extension Room {
     package func openAudioTap() throws(ControlFailure) -> AudioTapStream {
         try self.checkOpen()
         guard self.isLive else { throw .programHasNotBegun }
-        return try self.tap.open(at: self.program.soundPosition, isPaused: self.areOutputsPaused)
+        return try self.tap.open(at: self.program.soundPosition, isPaused: self.isAudioTapPaused)
     }
 
     package func snapshot(

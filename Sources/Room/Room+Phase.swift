@@ -7,14 +7,14 @@ extension Room {
 
     /// Whether this worker has published media that viewers can play. In a room without an HLS output: whether the
     /// program has started.
-    var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
+    var isPlayable: Bool { self.value.withLock { $0.lifecycle.isPlayable(hasPackager: self.packager != nil) } }
 
     /// Whether this worker or an earlier one has published media that viewers can play.
     package var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
 
     /// As ``wasPlayed``, for callers that have locked the room's value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {
-        value.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
+        value.lifecycle.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
     }
 
     /// Returns what the viewers' page says about the room.
@@ -25,18 +25,17 @@ extension Room {
 
     /// Updates the room's phase from the sources on air and the overload. Called on the life thread at each step.
     func watchPhase() {
-        let pipeline = self.pipeline
         let (hasPublisher, hasMedia) = self.value.withLock { value -> (Bool, Bool) in
-            let life = value.scenes.life
-            let onAir = life.planned.scene.sources
-            let isThere = onAir.contains { life.sources[$0]?.state == .live }
+            let (shared, sources) = (value.api.documents.shared, value.scenes.life.sources)
+            let onAir = value.scenes.life.planned.scene.sources
+            let isThere = onAir.contains { sources[$0]?.state == .live }
             // `idle`: never published. `gone`: neither connected nor expected back. `ended`: a file that was read to
             // its end. Background sources do not count: viewers learn that the streamers have left although music plays.
-            let isAny = life.sources.contains { id, source in
+            let isAny = sources.contains { id, source in
                 switch source.state {
                 case .idle, .gone, .ended: false
                 case .connected, .publishing, .live, .stalled, .lost, .reconnecting:
-                    pipeline.source(id)?.background != true
+                    shared.pipeline.source(id)?.background != true
                 }
             }
             return (isAny, isThere || onAir.isEmpty)

@@ -16,9 +16,9 @@ extension Room: ScenesHost {
     ) throws(Failure) -> Result {
         try self.value.withLock { value throws(Failure) in
             let context = ScenesContext(
-                pipeline: value.api.documents.running, origin: value.lifecycle.origin,
+                pipeline: value.api.documents.shared, origin: value.lifecycle.origin,
                 isLive: value.lifecycle.state == .live,
-                isPlayable: value.isPlayable(hasPackager: self.packager != nil))
+                isPlayable: value.lifecycle.isPlayable(hasPackager: self.packager != nil))
             return try body(&value.scenes, context)
         }
     }

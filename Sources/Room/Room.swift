@@ -123,7 +123,9 @@ package final class Room: Sendable {
     /// Frames per second of the canvas.
     var fps: Int { self.sceneParts.times.fps }
     package var isOffline: Bool { self.sourceParts.isOffline }
-    package var pipeline: Pipeline { self.value.withLock { $0.api.documents.running } }
+    package var pipeline: Pipeline { self.sharedPipeline.pipeline }
+    /// ``pipeline``, for readers that do not copy it.
+    var sharedPipeline: SharedPipeline { self.value.withLock { $0.api.documents.shared } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// Outputs that are incomplete when ``run()`` has returned, and that the next worker can complete; nil if there are
     /// none.

@@ -30,38 +30,28 @@ package enum RoomChecks {
         var checks = Self.here(wall: wall)
         let (image, font, text) = (checks.image, checks.font, checks.text)
         let certificate = checks.certificate
+        let (animation, noiseModel) = (checks.animation, checks.noiseModel)
         checks.image = { path in
-            guard grants.allows(NamedResource(.image, path)) else {
-                return SpecChecks.Problem(
-                    "a request may not name this file",
-                    fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
-            }
-            return image(path)
+            Self.refusal(
+                of: NamedResource(.image, path), grants,
+                fix: "name the image in the pipeline file, or put it into control.imagesDirectory") ?? image(path)
         }
-        let animation = checks.animation
         checks.animation = { path, alpha in
-            guard grants.allows(NamedResource(.media, path)) else {
-                return .unusable(
-                    SpecChecks.Problem(
-                        "a request may not name this file",
-                        fix: "name the file in the pipeline file, or put it into control.mediaDirectory"))
-            }
-            return animation(path, alpha)
+            Self.refusal(
+                of: NamedResource(.media, path), grants,
+                fix: "name the file in the pipeline file, or put it into control.mediaDirectory"
+            ).map(SpecChecks.AnimationProblem.unusable) ?? animation(path, alpha)
         }
-        let noiseModel = checks.noiseModel
         checks.noiseModel = { path in
-            guard grants.allows(NamedResource(.noiseModel, path)) else {
-                return SpecChecks.Problem(
-                    "a request may not name this file",
-                    fix: "name the file in noiseModel of the pipeline file, or put it into control.mediaDirectory")
-            }
-            return noiseModel(path)
+            Self.refusal(
+                of: NamedResource(.noiseModel, path), grants,
+                fix: "name the file in noiseModel of the pipeline file, or put it into control.mediaDirectory")
+                ?? noiseModel(path)
         }
         checks.font = { path in
-            guard grants.allows(NamedResource(.file(member: "fonts"), path)) else {
-                return SpecChecks.Problem("a request may not name this file", fix: "name the font in the pipeline file")
-            }
-            return font(path)
+            Self.refusal(
+                of: NamedResource(.file(member: "fonts"), path), grants, fix: "name the font in the pipeline file")
+                ?? font(path)
         }
         checks.text = { words, fonts in
             text(words, fonts.filter { grants.allows(NamedResource(.file(member: "fonts"), $0)) })
@@ -73,6 +63,13 @@ package enum RoomChecks {
             return isNamed ? certificate(settings) : nil
         }
         return checks
+    }
+
+    /// Why a request may not name a file; nil if it may. The file is not accessed.
+    private static func refusal(
+        of resource: NamedResource, _ grants: ResourceGrants, fix: String
+    ) -> SpecChecks.Problem? {
+        grants.allows(resource) ? nil : SpecChecks.Problem("a request may not name this file", fix: fix)
     }
 
     private static let systemFonts = (try? SceneFonts.find()) ?? .builtIn

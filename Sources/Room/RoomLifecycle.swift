@@ -26,6 +26,12 @@ struct RoomLifecycle: Sendable {
     /// Whether `room.superseded` was emitted.
     var isSupersededTold = false
 
+    /// Whether this worker has published media that viewers can play.
+    ///
+    /// - Parameter hasPackager: Whether the room has an HLS output. A room without one counts as playable once its program
+    ///   has started.
+    func isPlayable(hasPackager: Bool) -> Bool { self.isPlayable || self.isStarted && !hasPackager }
+
     /// Starts to stop the room. Does nothing if it is stopping already: the first reason counts.
     ///
     /// - Parameter until: Deadline for the room's end, in nanoseconds of the monotonic clock.

@@ -11,6 +11,7 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 import Synchronization
+import Threading
 
 /// The interface that the stages use to reach the room.
 protocol StagesHost: SourcesHost, OutputsHost {
@@ -22,6 +23,8 @@ protocol StagesHost: SourcesHost, OutputsHost {
     func stepLife()
     /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool)
+    /// Whether no client receives the program's audio, because the machine cannot keep up.
+    var isAudioTapPaused: Bool { get }
     /// Announces renditions that libx264 encodes instead of their hardware encoder.
     var encoders: EncoderReports { get }
     /// Records the audio levels of the program and the sources.
@@ -72,7 +75,8 @@ struct RoomParts {
         let host: LateHost = { joint.get() }
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
-        let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine) {
+        let limiter = pipeline.offline.threads.map { WorkLimiter(limit: $0) }
+        let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine, limiter: limiter) {
             joint.get()?.decoding.handle($1, of: $0)
         }
         let packager = LateBound<HLSPackager>()
@@ -128,6 +132,7 @@ struct RoomParts {
         }
         var ladderSettings = EncodingStage.Settings(pipeline)
         ladderSettings.encoders = settings.encoders
+        ladderSettings.limiter = limiter
         let ladder = try EncodingStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
         live?.begin(ladder.parameters)
         webRTC?.begin(ladder.parameters)
@@ -230,7 +235,7 @@ struct RoomParts {
             sound: { samples, position in
                 ladder.put(sound: samples, position: position)
                 webRTC?.put(sound: samples, position: position)
-                tap.put(samples, position: position, isPaused: joint.get()?.areOutputsPaused == true)
+                tap.put(samples, position: position, isPaused: joint.get()?.isAudioTapPaused == true)
             },
             finished: {
                 passthrough?.ended(at: $0)
@@ -243,9 +248,9 @@ struct RoomParts {
         if let passthrough {
             outputs.shown = { tick, view in
                 let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
-                snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent, passed: outcome.passed)
+                if let canvas = outcome.canvas { snapshots.note(canvas) }
                 guard let sources = joint.get()?.sourceParts else { return }
-                sources.program.setUnseen(outcome.need.keyFramesOnly)
+                sources.program.setUnseen(outcome.keyFramesOnly)
                 if let source = outcome.keyFrameSource { sources.roster.sources[source]?.decode.wantKeyFrame() }
             }
         }

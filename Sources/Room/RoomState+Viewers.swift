@@ -6,7 +6,7 @@ extension RoomState {
     ///
     /// - Parameter packager: nil if the room has no HLS output.
     func viewerStatus(_ packager: HLSPackager?) -> ViewerStatus {
-        let isPlayable = self.isPlayable(hasPackager: packager != nil) || packager?.hasPublishedBefore == true
+        let isPlayable = self.lifecycle.isPlayable(hasPackager: packager != nil) || packager?.hasPublishedBefore == true
         return ViewerStatus(
             self.viewerState(isPlayable: isPlayable), isPlayable: isPlayable, programStart: self.lifecycle.origin)
     }

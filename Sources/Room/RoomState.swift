@@ -43,14 +43,6 @@ struct RoomState: Sendable {
         self.overload = OverloadGuard(running)
     }
 
-    /// Whether this worker has published media that viewers can play.
-    ///
-    /// - Parameter hasPackager: Whether the room has an HLS output. A room without one counts as playable once its program
-    ///   has started.
-    func isPlayable(hasPackager: Bool) -> Bool {
-        self.lifecycle.isPlayable || self.lifecycle.isStarted && !hasPackager
-    }
-
     /// Updates the room's phase from its facts.
     ///
     /// - Parameter now: Nanoseconds since the Unix epoch.

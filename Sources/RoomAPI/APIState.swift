@@ -7,13 +7,24 @@ package struct APIState: Sendable {
     package struct Documents: Sendable {
         /// The document that the room runs now. Only members that may change in a running room differ from those at its
         /// start.
-        package var running: Pipeline
+        package var running: Pipeline {
+            get { self.shared.pipeline }
+            set { self.shared = SharedPipeline(newValue) }
+        }
+        /// ``running``, for readers that do not copy it.
+        package private(set) var shared: SharedPipeline
         /// The document that commands change; nil if the room was not made from a document.
         package var current: RoomDocument?
         /// The pipeline file as the operator last wrote it, with the options of the command line; nil without a file.
         package var written: JSONNode? { self.file?.effective }
         /// The document of the pipeline file, without the changes of commands; nil without a file.
         package var file: RoomDocument?
+
+        fileprivate init(running: Pipeline, current: RoomDocument?, file: RoomDocument?) {
+            self.shared = SharedPipeline(running)
+            self.current = current
+            self.file = file
+        }
     }
 
     package var documents: Documents

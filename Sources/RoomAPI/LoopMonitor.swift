@@ -8,13 +8,16 @@ package struct LoopMonitor: Sendable {
     private let clock: ProgramClock
     private let program: ProgramStage
     private let ladder: EncodingStage
+    private let fps: Int
 
-    /// - Parameter clock: The clock of the program.
-    package init(_ host: any APIHost, _ clock: ProgramClock, _ program: ProgramStage, _ ladder: EncodingStage) {
-        (self.host, self.clock, self.program, self.ladder) = (host, clock, program, ladder)
+    /// - Parameters:
+    ///   - clock: The clock of the program.
+    ///   - fps: Frames per second of the canvas.
+    package init(
+        _ host: any APIHost, _ clock: ProgramClock, _ program: ProgramStage, _ ladder: EncodingStage, fps: Int
+    ) {
+        (self.host, self.clock, self.program, self.ladder, self.fps) = (host, clock, program, ladder, fps)
     }
-
-    private var fps: Int { self.host.pipeline.canvas.fps }
 
     /// How far the loops are behind the clock, in a room whose program runs. A loop counts as without progress from the
     /// first call that finds it at its current position.

@@ -12,9 +12,11 @@ import Synchronization
 package final class PassthroughSwitch: Sendable {
     /// What a tick means for the source that is passed through.
     package struct Outcome: Sendable, Hashable {
-        package var need: DecodeNeed.Decision
-        /// The source that is passed through; nil if there is none.
-        package var passed: SourceID?
+        /// The source of which only key frames are decoded from the next tick on; nil: all frames are decoded.
+        package var keyFramesOnly: SourceID?
+        /// What the canvas shows from this tick on; nil if that is as it was at the tick before. At first it is current, and no
+        /// source is passed through.
+        package var canvas: SnapshotService.Canvas?
         /// The source that has to be asked for a key frame; nil if there is none.
         package var keyFrameSource: SourceID?
     }
@@ -26,6 +28,7 @@ package final class PassthroughSwitch: Sendable {
         /// Removed sources whose last packets may still be passed through.
         var leaving: Set<SourceID> = []
         var hasBegun = false
+        var canvas = SnapshotService.Canvas()
         /// The passthrough step of a tick that the encoders have not received yet.
         var step: TickPlan?
         var format: PictureFormat?
@@ -103,8 +106,8 @@ package final class PassthroughSwitch: Sendable {
     ///
     /// - Parameter isStillWanted: Whether a still of the current canvas is requested.
     package func step(_ tick: Int64, _ view: FullCanvasSource, isStillWanted: Bool) -> Outcome {
-        let (step, need, passed) = self.state.withLock {
-            state -> (PassthroughGate.Step, DecodeNeed.Decision, SourceID?) in
+        let (step, need, canvas) = self.state.withLock {
+            state -> (PassthroughGate.Step, DecodeNeed.Decision, SnapshotService.Canvas?) in
             if !state.hasBegun {
                 state.gate.begin(at: tick, opening: self.packager.opening)
                 state.firstTick = tick
@@ -123,12 +126,17 @@ package final class PassthroughSwitch: Sendable {
             self.join(&step, &state)
             state.step = Self.joined(state.step, step.step)
             if let passed = state.leaving.first, state.gate.forget(passed) { state.leaving.remove(passed) }
-            return (step, self.decide(&state, tick, view, isStillWanted), state.gate.current?.source)
+            let need = self.decide(&state, tick, view, isStillWanted)
+            let before = state.canvas
+            state.canvas = SnapshotService.Canvas(
+                isCurrent: need.isCanvasCurrent, passed: state.gate.current?.source)
+            return (step, need, state.canvas == before ? nil : state.canvas)
         }
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
         self.foresee(tick)
         if let change = step.change { self.host()?.outputs.report(change) }
-        return Outcome(need: need, passed: passed, keyFrameSource: step.keyFrameSource)
+        return Outcome(
+            keyFramesOnly: need.keyFramesOnly, canvas: canvas, keyFrameSource: step.keyFrameSource)
     }
 
     /// Decides which frames of the passed source are decoded from the next tick on.

@@ -18,14 +18,25 @@ package final class SnapshotService: Sendable {
     /// 100 ms.
     private static let catchUp = DispatchTimeInterval.milliseconds(250)
 
+    /// What the frames of the program show.
+    package struct Canvas: Sendable, Hashable {
+        /// Whether they show the current frames of their sources. If not, a still of the program or of ``passed`` waits until
+        /// they do.
+        package var isCurrent = true
+        /// The source that is passed through; nil if there is none.
+        package var passed: SourceID?
+
+        package init(isCurrent: Bool = true, passed: SourceID? = nil) {
+            (self.isCurrent, self.passed) = (isCurrent, passed)
+        }
+    }
+
     private struct State {
         /// The newest frame of the program, and whether it shows the current frames of its sources.
         var latest: Picture?
         var isCurrent = true
-        /// Whether the next frame shows the current frames of its sources; see ``SnapshotService/noteCanvas(isCurrent:passed:)``.
-        var isNextCurrent = true
-        /// The source that is passed through; nil if there is none.
-        var passed: SourceID?
+        /// What the next frame shows.
+        var canvas = Canvas()
         /// Each is signaled with the next current frame.
         var waiting: [DispatchSemaphore] = []
         var isStopped = false
@@ -34,6 +45,8 @@ package final class SnapshotService: Sendable {
     private let pipeline: Pipeline
     private let sources: @Sendable () -> [SourceID: SourceBuffer]
     private let state = Mutex(State())
+    /// Whether ``State/waiting`` has any; changed with the lock held, so that a tick can ask without it.
+    private let hasWaiting = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
 
     /// - Parameter sources: Returns the frame buffers of the current sources.
@@ -48,24 +61,24 @@ package final class SnapshotService: Sendable {
         var picture: Picture? = picture
         let waiting = self.state.withLock { state -> [DispatchSemaphore] in
             swap(&picture, &state.latest)
-            state.isCurrent = state.isNextCurrent
+            state.isCurrent = state.canvas.isCurrent
             guard state.isCurrent, !state.waiting.isEmpty else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
+            return self.takeWaiting(&state)
         }
         for waiter in waiting { waiter.signal() }
     }
 
-    /// Sets whether the frames of the program, from the next ``note(_:)`` on, show the current frames of their sources. If
-    /// not, a still of the program or of the source that is passed through waits until they do.
-    ///
-    /// - Parameter passed: The source that is passed through; nil if there is none.
-    package func noteCanvas(isCurrent: Bool, passed: SourceID?) {
-        self.state.withLock { ($0.isNextCurrent, $0.passed) = (isCurrent, passed) }
+    private func takeWaiting(_ state: inout State) -> [DispatchSemaphore] {
+        defer { state.waiting = [] }
+        self.hasWaiting.store(false, ordering: .relaxed)
+        return state.waiting
     }
 
+    /// Sets what the frames of the program show from the next one on.
+    package func note(_ canvas: Canvas) { self.state.withLock { $0.canvas = canvas } }
+
     /// Whether a still waits for a current frame of the program.
-    package var isAwaited: Bool { self.state.withLock { !$0.waiting.isEmpty } }
+    package var isAwaited: Bool { self.hasWaiting.load(ordering: .relaxed) }
 
     /// Waits until the newest frame shows the current frames of its sources, for at most ``catchUp``. Returns at once if it
     /// does.
@@ -76,12 +89,16 @@ package final class SnapshotService: Sendable {
         let arrived = DispatchSemaphore(value: 0)
         let waits = self.state.withLock { state -> Bool in
             guard !state.isCurrent, !state.isStopped else { return false }
-            if let source, let passed = state.passed, source != passed { return false }
+            if let source, let passed = state.canvas.passed, source != passed { return false }
             state.waiting.append(arrived)
+            self.hasWaiting.store(true, ordering: .relaxed)
             return true
         }
         guard waits, arrived.wait(timeout: .now() + Self.catchUp) == .timedOut else { return }
-        self.state.withLock { state in state.waiting.removeAll { $0 === arrived } }
+        self.state.withLock { state in
+            state.waiting.removeAll { $0 === arrived }
+            self.hasWaiting.store(!state.waiting.isEmpty, ordering: .relaxed)
+        }
     }
 
     /// A JPEG image of the program, or of a source; nil before the first frame, and for an unknown source.
@@ -197,8 +214,7 @@ package final class SnapshotService: Sendable {
     package func stop(_ watchers: [StageThread]) {
         let waiting = self.state.withLock { state -> [DispatchSemaphore] in
             state.isStopped = true
-            defer { state.waiting = [] }
-            return state.waiting
+            return self.takeWaiting(&state)
         }
         for waiter in waiting { waiter.signal() }
         self.wake.signal()

@@ -161,8 +161,12 @@ package struct SceneSelector: Sendable {
     /// The next time at which ``Event/poll(_:)`` has an effect even if no media arrives; nil if there is none. Stalls of
     /// live sources are not included.
     package func deadline(after now: Int64) -> Int64? {
-        let deadlines = self.sources.values.compactMap { $0.deadline(after: now) }
-        return (deadlines + [self.phases.endsAt].compactMap { $0 }).min()
+        var first = self.phases.endsAt
+        for source in self.sources.values {
+            guard let deadline = source.deadline(after: now) else { continue }
+            first = min(first ?? deadline, deadline)
+        }
+        return first
     }
 
     // MARK: Events
@@ -182,14 +186,28 @@ package struct SceneSelector: Sendable {
             actions += self.entered(self.phases.poll(now: now))
             self.want(scene, reason: "command")
         case .poll(let arrivals):
-            for id in self.sources.keys.sorted(by: { $0.description < $1.description }) {
-                let changes =
-                    self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceStateMachine.Arrivals()) ?? []
-                actions += changes.map { .tell(id, $0) }
-            }
+            actions += self.poll(arrivals, now: now)
             actions += self.entered(self.phases.poll(now: now))
         }
         return actions + self.settle(now: now)
+    }
+
+    /// Passes the time to every source.
+    ///
+    /// - Returns: The changes of the sources, in order of the sources' ids.
+    private mutating func poll(_ arrivals: [SourceID: SourceStateMachine.Arrivals], now: Int64) -> [Action] {
+        var changed: [(id: SourceID, changes: [SourceStateMachine.Change])] = []
+        // By index, since a dictionary that is iterated is copied when one of its values changes.
+        var index = self.sources.startIndex
+        while index != self.sources.endIndex {
+            let id = self.sources.keys[index]
+            let changes = self.sources.values[index].poll(
+                now: now, arrivals: arrivals[id] ?? SourceStateMachine.Arrivals())
+            if !changes.isEmpty { changed.append((id, changes)) }
+            self.sources.formIndex(after: &index)
+        }
+        if changed.count > 1 { changed.sort { $0.id.description < $1.id.description } }
+        return changed.flatMap { source in source.changes.map { Action.tell(source.id, $0) } }
     }
 
     /// Starts a PK. Durations in nanoseconds; those that are nil, and scenes that are not named, are those of the
@@ -408,7 +426,8 @@ package struct SceneSelector: Sendable {
 
     /// Adds fallback scenes for sources that are lost, and removes those of sources that are back.
     private mutating func noteAbsences(_ now: Int64) {
-        let away = Set(self.sources.filter { $0.value.isAway(now: now) }.keys)
+        var away: Set<SourceID> = []
+        for (id, source) in self.sources where source.isAway(now: now) { away.insert(id) }
         defer { self.away = away }
         self.fallbacks.removeAll { !away.contains($0.source) }
         for source in away.subtracting(self.away).sorted(by: { $0.description < $1.description }) {
@@ -437,6 +456,7 @@ package struct SceneSelector: Sendable {
 
     /// Sources of a scene whose panes must be hidden now.
     private func leaving(_ scene: Scene) -> Set<SourceID> {
+        if self.unpictured.isEmpty, self.away.isEmpty { return [] }
         let waiting = Set(scene.sources.filter { self.unpictured.contains($0) })
         let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })
         let all = waiting.union(leaving)

@@ -29,7 +29,8 @@ package struct ScenesState: Sendable {
 /// Values of the room that the scene services read.
 package struct ScenesContext: Sendable {
     /// The pipeline that the room runs now.
-    package var pipeline: Pipeline
+    package var pipeline: Pipeline { self.shared.pipeline }
+    private let shared: SharedPipeline
     /// Wall clock time of program time 0, in nanoseconds since the Unix epoch; nil before the program has begun.
     package var origin: Int64?
     /// Whether the program runs and the room is not ending.
@@ -39,8 +40,8 @@ package struct ScenesContext: Sendable {
     package var isPlayable: Bool
 
     /// Makes a context from the values of its members.
-    package init(pipeline: Pipeline, origin: Int64?, isLive: Bool, isPlayable: Bool) {
-        self.pipeline = pipeline
+    package init(pipeline: SharedPipeline, origin: Int64?, isLive: Bool, isPlayable: Bool) {
+        self.shared = pipeline
         self.origin = origin
         self.isLive = isLive
         self.isPlayable = isPlayable

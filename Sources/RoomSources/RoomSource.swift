@@ -57,10 +57,11 @@ package final class RoomSource: Sendable {
 
     /// - Parameters:
     ///   - aligner: Shared by all sources of the room. Sources with wall clock timestamps are aligned by it.
+    ///   - limiter: See ``DecodeStage/Settings/limiter``.
     ///   - events: Called on the decode thread, until ``silence()``.
     package init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, aligner: WallAligner,
-        events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
+        limiter: WorkLimiter? = nil, events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
         self.isAudioOnly = pipeline.isAudioOnly
@@ -85,6 +86,7 @@ package final class RoomSource: Sendable {
         settings.processing = AudioProcessing(spec.audio)
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         settings.codecs = self.codecs
+        settings.limiter = limiter
         settings.delay = Int64(pipeline.program.delayMs) * 1_000_000
         let voice = Voice()
         self.voice = voice

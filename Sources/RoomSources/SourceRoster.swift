@@ -33,17 +33,20 @@ package final class SourceRoster: Sendable {
     /// Makes the sources of a pipeline. Opens file sources, so that an unreadable file is an error before the room
     /// starts.
     ///
-    /// - Parameter events: Called on the decode threads.
+    /// - Parameters:
+    ///   - limiter: See ``DecodeStage/Settings/limiter``.
+    ///   - events: Called on the decode threads.
     /// - Throws: ``MediaError`` if a file cannot be read.
     package static func open(
-        _ pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock,
+        _ pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, limiter: WorkLimiter? = nil,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) throws(MediaError) -> SourceRoster {
         var sources: [SourceID: RoomSource] = [:]
         let aligner = WallAligner()
         for spec in pipeline.sources {
             let source = RoomSource(
-                spec: spec, pipeline: pipeline, clock: clock, machine: machine, aligner: aligner, events: events)
+                spec: spec, pipeline: pipeline, clock: clock, machine: machine, aligner: aligner, limiter: limiter,
+                events: events)
             try source.probeFile()
             sources[spec.id] = source
         }

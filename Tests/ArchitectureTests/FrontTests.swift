@@ -76,6 +76,23 @@ struct FrontTests {
         #expect(result.code == 0 && !result.output.contains("WARNING"), "\(result.output)")
     }
 
+    @Test(
+        "haproxy -c accepts the configurations for publishers without warnings",
+        arguments: ["rtmps-sni.cfg", "whip.cfg"])
+    func publishers(_ name: String) throws {
+        let (tool, place) = (try Self.tool("haproxy"), try Place())
+        let map = name == "whip.cfg" ? "whip.map" : "publishers.map"
+        try place.write("88231 127.0.0.1:1936\n", to: map)
+        var changes = [
+            ("maxconn 4000", "maxconn 100"), ("/run/haproxy/", "\(place.path)/"),
+            ("/etc/haproxy/\(map)", "\(place.path)/\(map)"),
+        ]
+        if name == "whip.cfg" { changes.append(("/etc/haproxy/certs/", "\(place.path)/tls/")) }
+        let path = try place.configuration("deploy/edge-publishers/\(name)", changes)
+        let result = try Place.run(tool, ["-c", "-f", path])
+        #expect(result.code == 0 && !result.output.contains("WARNING"), "\(result.output)")
+    }
+
     @Test("nginx -t accepts deploy/nginx/front.conf without warnings")
     func nginx() throws {
         let (tool, place) = (try Self.tool("nginx"), try Place())

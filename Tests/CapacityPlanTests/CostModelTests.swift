@@ -60,6 +60,26 @@ struct CostModelTests {
         #expect(hardware.json.text(pretty: true).contains("h264_vaapi"))
     }
 
+    @Test(
+        "noise suppression and automatic gain of a source add their cost to that of audio",
+        arguments: [
+            (#"{ "noiseSuppression": "fft" }"#, 15), (#"{ "noiseSuppression": "model", "noiseModel": "m.rnnn" }"#, 17),
+            (#"{ "autoGain": "speech" }"#, 1), (#"{ "noiseSuppression": "fft", "autoGain": "speech" }"#, 16),
+            (#"{ "noiseSuppression": "off", "autoGain": "off" }"#, 0),
+        ] as [(String, Int64)])
+    func audioProcessing(audio: String, millicores: Int64) throws {
+        func cost(_ audio: String) throws -> Int64 {
+            let report = Pipeline.parse(
+                """
+                { "room": { "roomId": "1" }, "sources": [ { "uid": "a", "streamKey": "hunter2a"\(audio) } ],
+                  "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }], "outputs": [{ "path": "out" }] }
+                """)
+            return Self.stage("sound", CostModel().cost(of: try #require(report.pipeline, "\(report.text(file: ""))")))
+        }
+        let added = try cost(#", "audio": \#(audio)"#) - cost("")
+        #expect(abs(added - millicores * 1_000_000) < 100_000, "\(added)")
+    }
+
     @Test("a source that the most expensive scene does not show costs less to decode than one that it shows")
     func hidden() throws {
         let solo = #"[{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }]"#

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("Closed captions: the text of the sources reaches viewers")
     struct CaptionRoomTests {
         private static let lines = ["FIRST LINE", "SECOND LINE", "THIRD LINE", "END"]

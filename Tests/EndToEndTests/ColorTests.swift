@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("Colors of sources are converted to BT.709, limited range")
     struct ColorTests {
         struct Flavor: CustomTestStringConvertible, Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Command line: process limits, stream keys, manifest --help, refused connections, misspelt subcommands")
     struct CommandLineTests {
         /// Runs the program in a shell that has set a limit.

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     /// The long run: `TANDEM_COMMAND_KILLS=20 TANDEM_COMMAND_DRAINS=5 TANDEM_TEST_MINUTES=20`.
     @Suite("Workers killed or drained right after a command")
     struct CommandedKillsTests {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("A successor restores the state that commands have set")
     struct CommandedRoomTests {
         private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Records {
     @Suite("Secrets from files, environment and commands do not leak")
     struct CommandedSecretsTests {
         /// The planted secrets, by their origin.

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     /// `TANDEM_OLDER_BINARY` names a program of minor version 0. RoomTests/CommandVersionTests reads what such a
     /// program would write.
     @Suite("Workers of different program versions share commands.json")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("The program video equals FFmpeg's composition, bit for bit")
     struct CompositeTests {
         struct Case: CustomTestStringConvertible, Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("The operator page")
     struct ConsolePageTests {
         private static let token = "console-token-0123456789"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("A disk that is full: lost segments are counted and change the exit code")
     struct DamagedRoomTests {
         /// Fills a disk except for `left` bytes.

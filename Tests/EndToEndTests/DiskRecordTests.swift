@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("A recording that fills its disk")
     struct DiskRecordTests {
         @Test(

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("RTMPS and PROXY headers in a live room")
     struct DoorTests {
         /// The room has no plain RTMP listener, and a self-signed certificate.

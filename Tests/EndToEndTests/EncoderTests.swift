@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Encoders: ffmpeg, GStreamer and tandem publish")
     struct EncoderTests {
         @Test("with a wrong key ffmpeg fails within 5 s; afterwards it publishes with the right key")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite(
         "Examples in the repository: pipelines, schema, orchestrator, commands of README and guides, shell completions")
     struct ExampleTests {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("The pipeline file and its secrets, changed while the room runs")
     struct FileTests {
         /// Like the kubelet when a ConfigMap or a Secret has changed: it switches the link `..data`.

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Forged requests to the viewers' listener of a live room")
     struct ForgedRequestTests {
         private typealias Protection = EndToEnd.ProtectionTests

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Stores {
-    /// Commands without a room, and those of the README, are run by ``Unhurried/Pictures/ExampleTests``.
+extension Unhurried.Records {
+    /// Commands without a room, and those of the README, are run by ``Unhurried/Frames/ExampleTests``.
     @Suite("Commands of the guides, run against a live room")
     struct GuideTests {
         private static let keys = ["a_7fd1", "b_19c4"]
@@ -37,7 +37,7 @@ extension Unhurried.Stores {
         /// Every guide line that sends a request to a room, once, without its comment.
         private static func lines() throws -> [String] {
             var lines: [String] = []
-            for page in Unhurried.Pictures.ExampleTests.pages where !page.hasSuffix("README.md") {
+            for page in Unhurried.Frames.ExampleTests.pages where !page.hasSuffix("README.md") {
                 for block in Readme.blocks("sh", try Files.text("\(EndToEnd.root)/\(page)")) {
                     for line in block.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
                         let verbs = ["ctl", "publish", "sign-url", "lint-hls", "healthcheck"]

@@ -4,7 +4,7 @@ import HLS
 import Synchronization
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Stores {
     @Suite("A worker is killed while its playlists are read every 20 ms")
     struct KilledRoomTests {
         /// Number of kills. Twenty in a row are a manual measurement: TANDEM_KILLS=20.

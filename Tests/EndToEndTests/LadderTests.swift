@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("Renditions: audio only, two audio bit rates, half the frame rate")
     struct LadderTests {
         private static let seconds = 6.0

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite(
         "tandem manifest, checked with kubernetes-validate, systemd-analyze and docker; tandem plan; output and option errors"
     )

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Lifecycle: how a room ends, and what an orchestrator sees")
     struct LifecycleTests {
         @Test(

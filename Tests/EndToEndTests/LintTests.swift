@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("A live room checked by tandem lint-hls")
     struct LintTests {
         // A measurement needs longer: TANDEM_LINT_SECONDS=120.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Low-latency HLS from the viewers' listener, observed from outside")
     struct LowLatencyTests {
         @Test(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Moderation: stills for a service that can cover sources, and stills on request")
     struct ModerationTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("The offline clock: the same files give the same bytes every time")
     struct OfflineTests {
         private static let seconds = 6.0

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Webhooks, events and commands of a live room")
     struct OperatorTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("examples/orchestrator: one worker per requested room, restarted when killed")
     struct OrchestratorTests {
         private static let folder = "\(EndToEnd.root)/examples/orchestrator"

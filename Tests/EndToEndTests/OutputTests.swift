@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("RTMP outputs and HTTP-FLV of a live room")
     struct OutputTests {
         /// A listening socket whose program never accepts a connection; the kernel completes the handshake, and then it
@@ -79,7 +79,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "an RTMP target that hangs raises an alarm until a working server replaces it; an RTMPS target loses nothing; HTTP-FLV plays"
+            "an RTMP target that hangs raises an alarm until a working server replaces it; an RTMPS target loses nothing; HTTP-FLV plays meanwhile"
         )
         func twoTargets() throws {
             let media = try Media.require()
@@ -118,6 +118,15 @@ extension Unhurried.Doors {
             #expect(metrics.contains(#"tandem_output_alarm_level{output="hung"} 2"#))
             #expect(metrics.contains(#"tandem_output_alarm_level{output="good"} 0"#))
 
+            let flv = try Command.run(
+                media.ffmpeg,
+                [
+                    "-nostdin", "-v", "warning", "-xerror", "-i", "\(near.viewer ?? "")/live/180p.flv", "-t", "1",
+                    "-map", "0:v",
+                    "-map", "0:a", "-c", "copy", "-y", work.path("viewer.flv"),
+                ])
+            #expect(flv.code == 0 && flv.errors == "", "\(flv.errors)")
+
             // A working server replaces it.
             hanging.end()
             let file = work.path("hung.flv")
@@ -132,14 +141,6 @@ extension Unhurried.Doors {
             let told = try HTTPClient.request(
                 "POST", near.control, "/v1/metadata", body: #"{"type":"gift","id":"rose-1","text":"안나"}"#)
             #expect(told.status == 202, "\(told.body)")
-            let flv = try Command.run(
-                media.ffmpeg,
-                [
-                    "-nostdin", "-v", "warning", "-xerror", "-i", "\(near.viewer ?? "")/live/180p.flv", "-t", "1",
-                    "-map", "0:v",
-                    "-map", "0:a", "-c", "copy", "-y", work.path("viewer.flv"),
-                ])
-            #expect(flv.code == 0 && flv.errors == "", "\(flv.errors)")
             let isPlayed = try Self.playSocket(near, to: work.path("socket.flv"))
             _ = try server.child.wait(timeout: 10)
             if isPlayed { #expect(try TransportRoom.complaints(work.path("socket.flv"), media) == "") }

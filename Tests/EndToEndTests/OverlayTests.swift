@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("Animations over the program")
     struct OverlayTests {
         /// An animation of one second with a tone: a color in the left half, transparency in the right one.

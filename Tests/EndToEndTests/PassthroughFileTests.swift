@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("Passthrough of files: a publisher's own packets become a rendition")
     struct PassthroughFileTests {
         @Test(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Commands for platforms: sign-key, gc, plan --rooms")
     struct PlatformCommandTests {
         private static let auth =

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("tandem edge forwards publishers to the room of their key")
     struct PublisherEdgeTests {
         @Test(

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     /// Well-behaved publishers (`benchmarks/load/publishers.c`), none of them on air: this measures the cost of reading
     /// them. By default twenty for 5 s; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, with a limit of CPU time.
     @Suite("Twenty publishers, or a hundred with TANDEM_PUBLISHERS=full", .serialized)

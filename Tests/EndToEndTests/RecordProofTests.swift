@@ -150,7 +150,7 @@ private enum RecordProof {
     }
 }
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("The recording of a room with three PKs, and a clip of it")
     struct RecordProofTests {
         @Test(

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("A recording continued by successors")
     struct RecordTests {
         private static func room(_ work: WorkDirectory) -> String {

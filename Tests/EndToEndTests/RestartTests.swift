@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Stores {
     @Suite("Seamless restart: the successor of a killed or suspended worker")
     struct RestartTests {
         /// Number of kills. Ten in a row are a manual measurement: TANDEM_KILLS=10.

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("A room that cannot start: its events and their compatibility formats")
     struct RoomStateTests {
         private static let members = """

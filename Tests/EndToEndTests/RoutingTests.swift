@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("Publishers reach their room through an RTMP edge that looks up its address")
     struct RoutingTests {
         private static let module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("SRT publishers, and sources pulled over SRT")
     struct SRTTests {
         private static let passphrase = "a passphrase of 27 letters!"

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("Older audio codecs of FLV")
     struct SoundCodecTests {
         private struct Kind {

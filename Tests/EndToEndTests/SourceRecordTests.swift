@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("Recordings of single sources")
     struct SourceRecordTests {
         private static func room(_ work: WorkDirectory) -> String {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("Sprite sheets of a live room, for a player's seek bar")
     struct SpriteTests {
         private struct Cue {

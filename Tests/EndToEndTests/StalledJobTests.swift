@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Stores {
+extension Unhurried.Records {
     @Suite("An offline job whose source file stops delivering data")
     struct StalledJobTests {
         @Test(

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("HTTPS for viewers in a live room")
     struct TLSTests {
         @Test(

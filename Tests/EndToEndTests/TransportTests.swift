@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("MPEG-TS segments of a live room")
     struct TransportTests {
         @Test(

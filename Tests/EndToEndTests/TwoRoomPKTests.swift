@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("A PK of two rooms that relay their publishers to each other")
     struct TwoRoomPKTests {
         /// Largest difference between the ends of the two PKs, in milliseconds.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Access {
     @Suite("The viewer page")
     struct ViewerPageTests {
         /// The page's files as the origin serves them; its browser opens media sources `delay` milliseconds late.

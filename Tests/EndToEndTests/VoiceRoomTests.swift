@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Pictures {
+extension Unhurried.Frames {
     @Suite("Rooms without video")
     struct VoiceRoomTests {
         /// ffmpeg as a publisher of a tone alone.

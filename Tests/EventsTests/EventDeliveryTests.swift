@@ -336,6 +336,51 @@ struct EventDeliveryTests {
         await other.stop()
     }
 
+    @Test(
+        "a webhook that answered 410 gets no events from a successor, until a worker has other settings for it or runs without it",
+        arguments: [true, false])
+    func refusingSuccessor(hasOtherSettings: Bool) async throws {
+        let (receiver, other) = (Receiver([.gone]), Receiver())
+        let (url, second) = (try await receiver.start(), try await other.start())
+        let directory = try TemporaryDirectory()
+        let earlier = EventLog()
+        let notices = Notices()
+        let first = EventDelivery(
+            [Webhook(url: url, secrets: ["s"])], of: earlier, roomID: "r", directory: directory.path
+        ) { notices.add($1) }
+        first.begin(new: 0)
+        Self.tell(earlier, 1...1)
+        try await Self.until { notices.all == [.disabled] }
+        earlier.close()
+        await first.finish(within: .seconds(20))
+        receiver.turn(.ok)
+
+        /// A worker with these webhooks, which emits one event.
+        func run(_ number: Int, _ webhooks: [Webhook]) async {
+            let log = EventLog(earlier: (1..<number).map { EventRecord(sequence: Int64($0), type: "a.b", line: "{}") })
+            let delivery = EventDelivery(webhooks, of: log, roomID: "r", directory: directory.path) { _, _ in }
+            delivery.begin(new: log.last)
+            Self.tell(log, Int64(number)...Int64(number))
+            log.close()
+            await delivery.finish(within: .seconds(20))
+        }
+        let same = Webhook(url: url, secrets: ["s"])
+        await run(2, [same, Webhook(url: second)])
+        await run(3, [same, Webhook(url: second)])
+        #expect(receiver.received.isEmpty && other.received == ["r-2", "r-3"])
+        if hasOtherSettings {
+            await run(4, [Webhook(url: url, secrets: ["another"])])
+            #expect(receiver.received == ["r-4"])
+        } else {
+            await run(4, [Webhook(url: second)])
+            await run(5, [same])
+            #expect(receiver.received == ["r-5"])
+        }
+        await receiver.stop()
+        await other.stop()
+        directory.remove()
+    }
+
     @Test("a webhook that refuses connections does not stop deliveries to another webhook")
     func isolation() async throws {
         let receiver = Receiver()

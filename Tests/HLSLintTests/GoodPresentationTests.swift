@@ -47,4 +47,16 @@ struct GoodPresentationTests {
         let linter = ScriptServer(script: script, fault: fault).run()
         #expect(!linter.findings.contains { $0.rule == .segmentMixedUp })
     }
+
+    @Test(
+        "a date range that ended before the listed media may be in one playlist only, because they are not read at the same time"
+    )
+    func oldDateRange() throws {
+        let range = "#EXT-X-DATERANGE:ID=\"old\",START-DATE=\"2023-11-14T22:13:00Z\""
+        for range in [range, range + ",DURATION=5"] {
+            let fault = Fault(text: { text, context in context.list == "audio.m3u8" ? text.adding(range) : text })
+            let linter = ScriptServer(script: try Script.shared.get(), fault: fault).run()
+            #expect(!linter.findings.contains { $0.rule == .dateRangesDiffer })
+        }
+    }
 }

@@ -53,8 +53,15 @@ struct PacedSocketTests {
     func turns() {
         var turns: [Int] = []
         #expect(!self.grid.isRunning)
-        self.grid.join(1, on: self.loop) { turns.append($0) }
-        self.grid.join(2, on: self.loop) { [grid] _ in grid.leave(2) }
+        let note = { (turn: Int) -> Int in
+            turns.append(turn)
+            return 1
+        }
+        self.grid.join(1, on: self.loop, note)
+        self.grid.join(2, on: self.loop) { [grid] _ in
+            grid.leave(2)
+            return 1
+        }
         #expect(self.grid.isRunning)
         self.clock.advance(60, self.loop)
         #expect(turns == [1, 2, 3])
@@ -62,9 +69,34 @@ struct PacedSocketTests {
         #expect(!self.grid.isRunning)
         self.clock.advance(60, self.loop)
         #expect(turns.count == 3)
-        self.grid.join(3, on: self.loop) { turns.append($0) }
+        self.grid.join(3, on: self.loop, note)
         self.clock.advance(20, self.loop)
         #expect(turns.count == 4, "it starts again")
+    }
+
+    @Test("the read timer skips the turns that no socket needs, and counts them")
+    func skippedTurns() {
+        var turns: [Int] = []
+        self.grid.join(1, on: self.loop) {
+            turns.append($0)
+            return 3
+        }
+        self.clock.advance(19, self.loop)
+        #expect(turns == [1])
+        self.clock.advance(2 * 19, self.loop)
+        #expect(turns == [1])
+        self.clock.advance(19, self.loop)
+        #expect(turns == [1, 4])
+        var others: [Int] = []
+        self.grid.join(2, on: self.loop) {
+            others.append($0)
+            return 2
+        }
+        self.clock.advance(5 * 19, self.loop)
+        #expect(turns == [1, 4, 7, 9] && others == [7, 9], "the smallest number counts")
+        self.grid.leave(1)
+        self.grid.leave(2)
+        #expect(!self.grid.isRunning)
     }
 
     @Test("bytes wait for the read delay plus at most one timer turn; the end of the publication resets SO_RCVLOWAT")

@@ -63,6 +63,24 @@ struct ReadPacerTests {
         #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
+    @Test(
+        "the timer is needed again when data has waited for the read delay, and no later than the read delay plus one tick"
+    )
+    func ticksToWait() {
+        var pacer = Self.pacer()
+        #expect(pacer.ticksToWait(now: 0) == 3, "nothing waits, but a read may leave data at once")
+        _ = self.feed(&pacer, from: 0, seconds: 3)
+        let last = 3_000 * Self.millisecond
+        _ = pacer.received(8_000, missing: 0, isAway: false, now: last)
+        for (later, ticks) in [(Int64(0), 2), (1, 2), (20, 1), (39, 1), (40, 1), (500, 1)] {
+            #expect(pacer.ticksToWait(now: last + later * Self.millisecond) == ticks, "\(later) ms later")
+        }
+        _ = pacer.received(8_000, missing: 0, isAway: true, now: last)
+        #expect(pacer.ticksToWait(now: last) == 1, "a hidden source may be read at any tick")
+        let impatient = Self.pacer(usual: 16)
+        #expect(impatient.ticksToWait(now: 0) == 1)
+    }
+
     @Test("SO_RCVLOWAT falls when a publisher slows down, to 1 if it sends next to nothing")
     func rates() {
         var pacer = Self.pacer()

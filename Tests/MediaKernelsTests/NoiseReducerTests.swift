@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -29,6 +30,41 @@ struct NoiseReducerTests {
             (first, turn) = (end, turn + 1)
         }
         return output
+    }
+
+    /// Two to three seconds of tones, noise, bursts and silence, in an order and with levels of the seed's.
+    private static func mixed(seed: UInt64) -> [Float] {
+        var random = TestRandom(seed: seed)
+        var samples: [Float] = []
+        let length = Int.random(in: 110_000...150_000, using: &random) * 2
+        let floor = Float.random(in: 0.000_1...0.05, using: &random)
+        while samples.count < length {
+            let level = [0, floor, 0.2, 1, 4][Int.random(in: 0..<5, using: &random)]
+            let pitch = Float.random(in: 40...8_000, using: &random)
+            let balance = Float.random(in: 0...1, using: &random)
+            let isNoise = Bool.random(using: &random)
+            for pair in 0..<Int.random(in: 1...9_000, using: &random) {
+                let tone =
+                    isNoise ? Float.random(in: -1...1, using: &random) : sinf(2 * .pi * pitch * Float(pair) / 48_000)
+                let noise = level == 0 ? 0 : Float.random(in: -floor...floor, using: &random)
+                samples += [tone * level + noise, tone * level * balance + noise]
+            }
+        }
+        return samples
+    }
+
+    @Test(
+        "random audio in random blocks comes out as from a plain loop in double precision, within 0.001",
+        arguments: 0..<8)
+    func equalsReference(seed: Int) {
+        var random = TestRandom(seed: UInt64(seed) + 100)
+        let samples = Self.mixed(seed: UInt64(seed))
+        let output = Self.run(samples, blocks: (0..<9).map { _ in Int.random(in: 1...2_000, using: &random) })
+        var plain = PlainNoiseReducer()
+        let expected = plain.processed(samples)
+        #expect(output.count == expected.count)
+        let worst = zip(output, expected).map { abs($0 - $1) }.max() ?? 1
+        #expect(worst < 1e-3, "\(worst)")
     }
 
     @Test("any split into blocks yields the same output, in steps of 512 pairs")

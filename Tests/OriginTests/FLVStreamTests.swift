@@ -4,6 +4,7 @@ import Logging
 import MediaKernels
 import MediaTypes
 import NIOCore
+import NIOPosix
 import Origin
 import Push
 import RTMP
@@ -92,6 +93,36 @@ struct FLVStreamTests {
         }
         try await waitUntil("no viewer is left", { server.traffic.streamViewers }) { $0 == 0 }
         await server.stop()
+    }
+
+    @Test("an HTTP-FLV viewer gets every frame while an RTMP output of the same rendition hangs")
+    func hangingOutput() async throws {
+        // Accepts connections, and neither reads nor writes.
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelOption(.autoRead, value: false).bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let outputs = Self.outputs()
+        let feed = try #require(outputs.feed(named: "180p"))
+        let url = try #require(RTMPURL("rtmp://127.0.0.1:\(port)/live/hung", allowsTLS: false))
+        let settings = PushSettings(outputID: "hung", rendition: "180p", core: PushCore.Settings(url: url))
+        try outputs.start([settings]) { _, _ in }
+        let stream = FLVStream(feed)
+        stream.whenMore {}
+        var pieces = 0
+        for second in 0..<8 {
+            for number in 0..<25 { feed.receive(Self.picture(second * 25 + number)) }
+            // The header of the file, the script, the sequence header, and the frames.
+            let wanted = 3 + (second + 1) * 25
+            try await waitUntil("the frames of second \(second)") {
+                pieces += Self.drain(stream).pieces
+                return pieces >= wanted
+            }
+            #expect(pieces == wanted)
+        }
+        #expect(outputs.statuses.map(\.state) != [.live] && feed.readers == 2)
+        stream.cancel()
+        await outputs.stop(reason: "over")
+        try await server.close()
     }
 
     @Test("HTTP-FLV needs a signed URL if viewers do, has CORS fields, and is 404 for an unknown rendition")

@@ -117,6 +117,36 @@ struct SubtitleRenditionTests {
         #expect(store.read("en-1-1.vtt") == viewer.object("en-1-1.vtt"))
     }
 
+    @Test(
+        "after a store has hung for 70 segments, the last 32 have the bytes of the live edge, and the earlier ones are gaps"
+    )
+    func hungStore() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings { $0.windowSeconds = 600 })
+        let viewer = EdgeViewer()
+        output.packager.attach(viewer.take)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        _ = output.packager.step()
+        // The writer does not return from the store meanwhile.
+        for slot in 1...70 as ClosedRange<Int64> {
+            _ = try Self.add(output, (slot * 2_134)..<(slot * 2_134 + 1_000), "cue \(slot)")
+            output.feed(slot * 64..<(slot + 1) * 64, size: 8)
+        }
+        let shown = (1..<70).map { viewer.object("en-1-\($0).vtt") }
+        _ = output.packager.step()
+        let list = ListText(store.text("en.m3u8"))
+        #expect(list.uris.suffix(70) == (1...70).map { "en-1-\($0).vtt" } && list.count("#EXT-X-GAP") == 38)
+        for number in 1..<70 {
+            let name = "en-1-\(number).vtt"
+            let bytes = try #require(shown[number - 1], "\(name)")
+            #expect(String(decoding: bytes, as: UTF8.self).contains("cue \(number)"))
+            #expect(list.tags(before: name).contains("#EXT-X-GAP") == (number <= 38))
+            #expect(store.read(name) == (number <= 38 ? nil : bytes), "\(name)")
+        }
+        #expect(store.text("en-1-70.vtt").contains("cue 70"))
+    }
+
     @Test("a successor continues the numbers, and its viewers find the earlier segments")
     func successor() throws {
         let store = MemoryStore()
@@ -139,6 +169,34 @@ struct SubtitleRenditionTests {
         #expect(store.text("en-1-0.vtt").contains("before") && store.text("en-2-3.vtt").contains("after"))
     }
 
+    @Test(
+        "subtitle segments that only the live edge of a killed worker has listed keep their bytes; one without a file becomes a gap",
+        arguments: [true, false])
+    func killed(hasFile: Bool) throws {
+        let store = MemoryStore()
+        let first = try Output(store, settings: Self.settings())
+        let viewer = EdgeViewer()
+        first.packager.attach(viewer.take)
+        _ = try first.packager.begin(now: Output.origin)
+        first.feed(0..<64)
+        _ = first.packager.step()
+        _ = try Self.add(first, 2_500..<3_500, "killed")
+        store.refuse { $0 == "state.json" || (!hasFile && $0.hasSuffix(".vtt")) }
+        first.feed(64..<144)
+        _ = first.packager.step()
+        let listed = try #require(viewer.object("en-1-1.vtt"))
+        #expect(String(decoding: listed, as: UTF8.self).contains("killed"))
+        store.refuse { _ in false }
+        let second = try Output(store, settings: Self.settings())
+        _ = try second.packager.begin(now: Output.origin + 8_000_000_000)
+        second.feed(256..<320)
+        _ = second.packager.step()
+        let list = ListText(store.text("en.m3u8"))
+        #expect(list.uris.contains("en-1-1.vtt"))
+        #expect(list.tags(before: "en-1-1.vtt").contains("#EXT-X-GAP") != hasFile)
+        #expect(store.read("en-1-1.vtt") == (hasFile ? listed : nil))
+    }
+
     @Test("a room that gets subtitles with its second worker lists them from then on, with the same numbers")
     func added() throws {
         let store = MemoryStore()
@@ -158,20 +216,96 @@ struct SubtitleRenditionTests {
         }
     }
 
+    /// Subtitle segments in a store.
+    private static func segments(_ store: MemoryStore, _ start: String = "en-") -> Set<String> {
+        Set(store.files.keys.filter { $0.hasPrefix(start) && $0.hasSuffix(".vtt") })
+    }
+
+    private static func feed(_ output: Output, from tick: Int64, segments: Int64) {
+        for slot in 0..<segments {
+            output.feed(tick + slot * 64..<tick + (slot + 1) * 64, size: 8)
+            _ = output.packager.step()
+        }
+    }
+
     @Test(
-        "the files of a rendition that the room no longer has are removed, also those that only the playlists of a long window list",
+        "the segments of a rendition that the room no longer has stay until those of the audio are deleted, its playlists do not",
         arguments: [60, 3_600])
     func removed(windowSeconds: Int) throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings { $0.windowSeconds = windowSeconds })
         _ = try first.packager.begin(now: Output.origin)
-        for slot in 0..<60 as Range<Int64> {
-            first.feed(slot * 64..<(slot + 1) * 64, size: 8)
-            _ = first.packager.step()
+        Self.feed(first, from: 0, segments: 40)
+        let files = Self.segments(store)
+        #expect(files.count == 40)
+        var start: Int64 = 0
+        var last = first
+        // The second worker without the rendition knows its segments from the state file of the first one without it.
+        for run in 1...2 as ClosedRange<Int64> {
+            last = try Output(store, settings: Output.settings { $0.windowSeconds = windowSeconds })
+            start = try last.packager.begin(now: Output.origin + run * 90_000_000_000).firstTick
+            #expect(!store.files.keys.contains { $0.hasPrefix("en") && $0.hasSuffix(".m3u8") })
+            #expect(Self.segments(store) == files)
+            let packager = last.packager
+            #expect(files.allSatisfy { packager.object(named: $0) != nil })
+            Self.feed(last, from: start, segments: 2)
+            start += 128
         }
-        let second = try Output(store, settings: Output.settings { $0.windowSeconds = windowSeconds })
-        _ = try second.packager.begin(now: Output.origin + 130_000_000_000)
-        #expect(!store.files.keys.contains { $0.hasPrefix("en") })
+        if windowSeconds == 60 {
+            Self.feed(last, from: start, segments: 120)
+            #expect(Self.segments(store).isEmpty)
+        } else {
+            last.packager.finish(endlist: true)
+            _ = last.packager.step()
+            _ = try Output(store, settings: Output.settings { $0.newSession = true })
+            #expect(Self.segments(store).isEmpty)
+        }
+    }
+
+    @Test(
+        "if no audio rendition keeps its name, subtitles begin anew, and earlier ones stay as long as the audio of their time"
+    )
+    func renamedAudio() throws {
+        let store = MemoryStore()
+        let first = try Output(store, settings: Self.settings { $0.windowSeconds = 60 })
+        _ = try first.packager.begin(now: Output.origin)
+        _ = try Self.add(first, 100..<2_000, "before")
+        first.feed(0..<192)
+        _ = first.packager.step()
+        var sound = Output.audio
+        sound.name = "sound"
+        let second = try Output(
+            store, settings: Self.settings { $0.windowSeconds = 60 },
+            tracks: [Output.video("720p"), Output.video("360p"), sound])
+        let start = try second.packager.begin(now: Output.origin + 8_000_000_000).firstTick
+        #expect((0..<3).allSatisfy { second.packager.object(named: "en-1-\($0).vtt") != nil })
+        Self.feed(second, from: start, segments: 2)
+        let list = ListText(store.text("en.m3u8"))
+        #expect(list.uris == ["en-2-3.vtt", "en-2-4.vtt"] && list.mediaSequence == 3)
+        #expect(Self.times(store.text("en.m3u8")) == Self.times(store.text("sound.m3u8")))
+        #expect(store.text("en-1-0.vtt").contains("before"))
+        Self.feed(second, from: start + 128, segments: 120)
+        #expect(Self.segments(store, "en-1-").isEmpty && !store.contains("audio-1-0.m4s"))
+        #expect(!Self.segments(store, "en-2-").isEmpty)
+    }
+
+    @Test(
+        "if another audio rendition is put before the first one, subtitles continue with the segments of the same one")
+    func otherAudioFirst() throws {
+        let store = MemoryStore()
+        let first = try Output(store, settings: Self.settings())
+        _ = try first.packager.begin(now: Output.origin)
+        first.feed(0..<192)
+        _ = first.packager.step()
+        var other = Output.audio
+        other.name = "another"
+        let second = try Output(
+            store, settings: Self.settings(), tracks: [Output.video("720p"), Output.video("360p"), other, Output.audio])
+        let start = try second.packager.begin(now: Output.origin + 8_000_000_000).firstTick
+        Self.feed(second, from: start, segments: 2)
+        let list = ListText(store.text("en.m3u8"))
+        #expect(list.uris == (0..<3).map { "en-1-\($0).vtt" } + (3..<5).map { "en-2-\($0).vtt" })
+        #expect(list.count("#EXT-X-GAP") == 0)
     }
 
     @Test("a missing file of a listed segment becomes a gap")

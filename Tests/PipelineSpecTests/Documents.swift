@@ -184,7 +184,16 @@ enum Documents {
                   { "type": "s3", "endpoint": "http://s3:9000", "bucket": "b", "accessKeyFile": "/run/i", "secretKeyFile": "/run/s",
                     "sessionTokenFile": "/run/t" },
                 """),
+        Self.offline.replacing(
+            "\"clock\": \"offline\"", with: "\"clock\": \"offline\", \"offline\": { \"threads\": 2 }"),
     ]
+
+    /// A valid offline job.
+    static let offline = Self.room.replacing(
+        "\"streamKey\": \"hunter2a\"", with: "\"type\": \"file\", \"path\": \"a.mp4\""
+    )
+    .replacing("\"streamKey\": \"hunter2b\"", with: "\"type\": \"file\", \"path\": \"b.mp4\"")
+    .replacing("\"control\":", with: "\"clock\": \"offline\", \"control\":")
 
     /// The path of the repository, found from the path of this file.
     static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()

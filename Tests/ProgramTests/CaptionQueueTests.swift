@@ -187,21 +187,54 @@ struct CaptionSwitchTests {
         #expect(erasing == codes)
     }
 
+    /// The bytes of the packet that resets CEA-708 services 1 to 6.
+    private static func reset(_ sequence: UInt8) -> [UInt8] {
+        [sequence << 6 | 0x07, 0x21, 0x8F, 0x41, 0x8F, 0x61, 0x8F, 0x81, 0x8F, 0xA1, 0x8F, 0xC1, 0x8F, 0x00]
+    }
+
     @Test(
-        "when a source with CEA-708 captions goes off air, one packet with the next sequence number resets services 1 to 6"
-    )
-    func clearedServices() {
+        "when a source with CEA-708 captions goes off air, one packet with the next sequence number resets services 1 to 6",
+        arguments: [UInt8(0), 1, 2, 3])
+    func clearedServices(sequence: UInt8) {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
-        // A packet of four bytes with sequence number 3.
-        inbox.put(
-            Self.frame(CaptionPair(.start, 0xC2, 0x22), CaptionPair(.continuation, 0x41, 0x42), number: 0))
+        // A packet of four bytes.
+        let start = CaptionPair(.start, sequence << 6 | 2, 0x22)
+        inbox.put(Self.frame(start, CaptionPair(.continuation, 0x41, 0x42), number: 0))
         #expect(captions.take(at: 0, onAir: Self.anna, hidden: []).count == 2)
-        let bytes: [UInt8] = [0x07, 0x21, 0x8F, 0x41, 0x8F, 0x61, 0x8F, 0x81, 0x8F, 0xA1, 0x8F, 0xC1, 0x8F, 0x00]
+        let bytes = Self.reset([1, 2, 3, 0][Int(sequence)])
         let packet = captions.take(at: 1, onAir: nil, hidden: [])
         #expect(packet.map(\.kind) == [.start] + Array(repeating: .continuation, count: 6))
         #expect(packet.flatMap { [$0.first, $0.second] } == bytes)
         #expect(captions.take(at: 2, onAir: nil, hidden: []).isEmpty)
+    }
+
+    @Test(
+        "when another source with CEA-708 captions goes on air, its pairs follow the reset of the earlier source, from its next packet on"
+    )
+    func switchedServices() {
+        let (one, other) = (CaptionInbox(), CaptionInbox())
+        let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: one, Self.bert: other])
+        // Packets of two frames each: Anna's have the sequence numbers 0 to 2, Bert's 2, 3, 0.
+        for number in UInt8(0)..<6 {
+            let (isStart, packet) = (number % 2 == 0, number / 2)
+            for (inbox, first) in [(one, packet), (other, packet &+ 2)] {
+                let pair = CaptionPair(
+                    isStart ? .start : .continuation, isStart ? (first & 3) << 6 | 2 : number, 0x30 + number)
+                inbox.put(Self.frame(pair, number: Int64(number)))
+            }
+        }
+        func take(_ tick: Int64, _ source: SourceID?) -> [CaptionPair] {
+            captions.take(at: tick, onAir: source, hidden: [])
+        }
+        for tick in Int64(0)..<3 { #expect(take(tick, Self.anna).count == 1) }
+        // Anna's packet 1 has begun; Bert's packet that began before is not continued.
+        #expect(take(3, Self.bert).flatMap { [$0.first, $0.second] } == Self.reset(2))
+        #expect(take(4, Self.bert) == [CaptionPair(.start, 0x02, 0x34)])
+        #expect(take(5, Self.bert) == [CaptionPair(.continuation, 5, 0x35)])
+        // Bert's last packet has the number 0.
+        #expect(take(6, nil).flatMap { [$0.first, $0.second] } == Self.reset(1))
+        #expect(take(7, Self.bert).isEmpty)
     }
 
     @Test(

@@ -49,19 +49,48 @@ struct MixerSoundTests {
         #expect(block.allSatisfy { $0 < 0.8914 && $0 > 0.8 })
     }
 
-    @Test("a block of NaN samples from one source leaves the mix finite, and its level is right again two blocks later")
-    func hostileSamples() {
+    @Test(
+        "a block of NaN samples from one source is silence: the other source is mixed and measured unchanged, before and after it"
+    )
+    func notNumbers() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
-        mixer.setGain(1, of: self.anchor, at: -10)
-        mixer.setGain(1, of: self.guest, at: -10)
+        for source in [self.anchor, self.guest] { mixer.setGain(1, of: source, at: -10) }
+        var heard: [Float] = []
         for block in 0..<8 {
-            let heard = mixer.nextBlock { source, _, target in
-                let isHostile = source == self.guest && block == 2
-                return self.value(source, &target, isHostile ? .nan : source == self.guest ? 0.25 : 0.125)
+            heard += mixer.nextBlock { source, _, target in
+                self.value(source, &target, source == self.anchor ? 0.125 : block == 2 ? .nan : 0.25)
             }
-            #expect(heard.allSatisfy { $0.isFinite })
-            if block > 3 { #expect(heard.allSatisfy { $0 == 0.375 }) }
         }
+        // Block 2 is read 256 pairs ahead, because the limiter looks ahead.
+        let bad = (2 * 1_024 + 256) * 2..<(3 * 1_024 + 256) * 2
+        #expect(heard.indices.allSatisfy { heard[$0] == (bad.contains($0) ? 0.125 : 0.375) })
+        let levels = mixer.levels()
+        #expect(abs((levels.sources[self.anchor]?.peak ?? 0) + 18_062) < 20)
+        #expect(abs((levels.sources[self.guest]?.peak ?? 0) + 12_041) < 20)
+        #expect(levels.program.peak > -9_000)
+    }
+
+    @Test(
+        "infinite samples of one source are limited to ±8: the mix stays finite, and later has the level of the other source again",
+        arguments: [Float.infinity, -.infinity])
+    func infinite(sample: Float) {
+        var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
+        for source in [self.anchor, self.guest] { mixer.setGain(1, of: source, at: -10) }
+        var heard: [[Float]] = []
+        for block in 0..<300 {
+            heard.append(
+                mixer.nextBlock { source, range, target in
+                    if source == self.guest { return self.value(source, &target, block == 2 ? sample : 0) }
+                    return self.tone(range, &target, 0.25)
+                })
+        }
+        #expect(heard.joined().allSatisfy { $0.isFinite && abs($0) < 0.8914 })
+        // The limiter's gain returns to 1, so the tone is again what it is without the guest.
+        #expect(abs((heard[299].max() ?? 0) - 0.25) < 0.002, "\(heard[299].max() ?? 0)")
+        let levels = mixer.levels()
+        #expect(abs((levels.sources[self.anchor]?.peak ?? 0) + 12_041) < 20)
+        #expect(abs((levels.sources[self.anchor]?.shortTerm ?? 0) + 12_041) < 60)
+        #expect(levels.sources[self.guest]?.shortTerm == AudioLevels.Level.floor, "three seconds without its samples")
     }
 
     @Test(

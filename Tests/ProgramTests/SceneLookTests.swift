@@ -1,3 +1,4 @@
+import Foundation
 import LibAV
 import MediaTypes
 import Program
@@ -46,6 +47,52 @@ struct SceneLookTests {
         #expect(Canvases.color(picture, x: 120, y: 120) == Canvases.colors[1], "pane 1 over the first bar")
         #expect(Canvases.color(picture, x: 290, y: 290) == red, "the second bar over pane 1: a quarter for the left")
         #expect(Canvases.color(picture, x: 312, y: 290) == blue)
+    }
+
+    /// Writes a JPEG file of one color, and returns its path.
+    private static func imageFile(_ color: CanvasColor) throws -> String {
+        let picture = try Canvases.solid(color, width: 64, height: 64)
+        let path = NSTemporaryDirectory() + "tandem-image-\(UUID().uuidString).jpg"
+        try Data(JPEGEncoder.jpeg(picture, width: 64, height: 64)).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    @Test(
+        "images share the z-order of panes and score bars; with an equal z-order, a later image covers an earlier one and a pane"
+    )
+    func imageOrder() throws {
+        let paths = try (2..<7).map { try Self.imageFile(Canvases.colors[$0]) }
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+        func image(_ index: Int, _ x: Int, _ y: Int, _ side: Int, z: Int) -> SceneImage {
+            SceneImage(path: paths[index - 2], rect: Rect(x: x, y: y, width: side, height: side), zOrder: z)
+        }
+        let red = CanvasColor(red: 255, green: 0, blue: 0)
+        var scene = Scene(
+            sceneID: "i", panes: [self.pane(0, 0, 0, 400, 360, z: 1), self.pane(1, 100, 100, 200, 200, z: 3)],
+            background: .black)
+        // The list is in another order than the z-order.
+        scene.images = [
+            image(2, 240, 240, 100, z: 5), image(3, 60, 60, 100, z: 2), image(4, 120, 180, 40, z: 3),
+            image(5, 140, 200, 40, z: 3), image(6, 360, 0, 100, z: 0),
+        ]
+        scene.bars = [
+            ScoreBar(
+                id: "bar", rect: Rect(x: 300, y: 300, width: 80, height: 20), left: 1, right: 0, leftColor: red,
+                rightColor: red, zOrder: 4)
+        ]
+        let picture = try self.compose(scene)
+        func expect(_ x: Int, _ y: Int, _ color: CanvasColor, _ comment: Comment) {
+            let found = Canvases.color(picture, x: x, y: y)
+            #expect(Canvases.isNear(found, color, by: 4), "\(comment): \(found)")
+        }
+        expect(380, 50, Canvases.colors[0], "pane 0 over the lowest image")
+        expect(440, 50, Canvases.colors[6], "the lowest image beside pane 0")
+        expect(80, 80, Canvases.colors[3], "the second image over pane 0")
+        expect(150, 150, Canvases.colors[1], "pane 1 over that image")
+        expect(130, 190, Canvases.colors[4], "an image with the z-order of pane 1 over it")
+        expect(150, 210, Canvases.colors[5], "the later of two images with one z-order")
+        expect(320, 310, Canvases.colors[2], "the highest image over the bar")
+        expect(360, 310, red, "the bar beside the image")
     }
 
     @Test("a source crop shows only the cropped part")

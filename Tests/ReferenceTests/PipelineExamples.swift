@@ -19,6 +19,7 @@ enum PipelineExamples {
         case "ingest.webrtc.publicAddressesEnv": "NODE_IP"
         case "ingest.webrtc.maxBitrate": 4_000_000
         case "ingest.webrtc.iceServers[].credentialFile": "/run/secrets/turn-password"
+        case "offline.threads": 2
         case "overlays[].name": "rose"
         case "overlays[].path": "gifts/rose.mp4"
         case "overlays[].alpha": "right"

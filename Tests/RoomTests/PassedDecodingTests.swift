@@ -5,8 +5,9 @@ import Testing
 extension InProcess {
     @Suite("Decoding of a lone publisher that is passed through")
     struct PassedDecodingTests {
-        private static func uris(_ text: String) -> [Substring] {
-            text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        /// Numbers and durations of the last two segments in a playlist, without the rendition's name.
+        private static func end(_ playlist: WrittenPlaylist) -> [String] {
+            playlist.segments.suffix(2).map { "\($0.uri.dropFirst(3)) \($0.duration)" }
         }
 
         @Test(
@@ -42,17 +43,16 @@ extension InProcess {
 
             let mark = room.events.count
             try await room.command(.post, "/v1/renditions/72p:demand", #"{"seconds":40}"#, status: 202)
-            try await room.run(until: "rendition.awake", from: mark, within: 4)
+            let awoke = try await room.run(until: "rendition.awake", from: mark, within: 4)
             let woken = source.decode.stats.undecoded
             try await room.run(seconds: 10)
             #expect(source.decode.stats.undecoded == woken)
             try await waitUntil("both list the same last segments") {
-                let (small, wide) = (
-                    Self.uris(try directory.text(of: "72p.m3u8")), Self.uris(try directory.text(of: "90p.m3u8"))
-                )
-                return small.count >= 3
-                    && wide.suffix(2).map { $0.dropFirst(3) } == small.suffix(2).map { $0.dropFirst(3) }
+                let (small, wide) = (try directory.playlist("72p.m3u8"), try directory.playlist("90p.m3u8"))
+                return small.segments.count >= 3 && Self.end(wide) == Self.end(small)
             }
+            let tick = try #require(awoke.integer("tick"))
+            #expect(room.segments.contains { $0.integer("firstTick") == tick }, "\(tick): \(room.segments)")
             #expect(room.events.all("passthrough.ended").isEmpty && room.events.all("passthrough.began").count == 1)
             try await room.end()
         }

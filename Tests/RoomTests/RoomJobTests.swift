@@ -54,7 +54,9 @@ extension InProcess {
         /// Number of runs. The full test is `TANDEM_RUNS=200`, beside `stress --cpu 2` or another load.
         private static let runs = max(2, ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) } ?? 3)
 
-        @Test("an offline job shorter than its files writes the same playlists and segments in every run")
+        @Test(
+            "an offline job shorter than its files writes the same playlists and segments in every run, whatever offline.threads is"
+        )
         func everyRun() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -69,8 +71,10 @@ extension InProcess {
             var first: [String: [UInt8]] = [:]
             for run in 0..<Self.runs {
                 let output = RoomDirectory(at: "\(directory.path)/\(run)/out")
+                // Without the key, with one thread, with two, and so on.
+                let set = run % 4 == 0 ? [] : ["offline.threads=\(run % 4)"]
                 let (outcome, _) = try await RoomJob.run(
-                    RoomJob.pipeline("\(directory.path)/\(run)", files: files, seconds: 2.5))
+                    RoomJob.pipeline("\(directory.path)/\(run)", files: files, seconds: 2.5), set: set)
                 if case .ended = outcome {} else { Issue.record("run \(run) has not ended: \(outcome)") }
                 var made: [String: [UInt8]] = [:]
                 for name in try output.names() where [".m3u8", ".m4s", ".mp4"].contains(where: { name.hasSuffix($0) }) {

@@ -2,6 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Room
 import RoomScenes
+import RoomSources
 import Testing
 
 @Suite("SceneSelector: which scene is on air as sources come and go")
@@ -121,6 +122,22 @@ struct SceneSelectorTests {
             room.remove(id)
         }
         #expect(Set(room.sources.keys) == [Kit.a, Kit.b] && room.deadline(after: 2) == nil)
+    }
+
+    @Test("sources that fall silent at the same time are reported in order of their ids")
+    func silentTogether() {
+        var room = Kit.room()
+        let ids = (10..<40).map { SourceID(uid: "guest \($0)") }
+        for id in ids.reversed() {
+            room.add(SceneSelector.Source(id: id, rules: Kit.rules, absence: .placeholder))
+            _ = room.comes(id, now: 0)
+        }
+        let arrivals = Dictionary(
+            uniqueKeysWithValues: ids.map { ($0, SourceStateMachine.Arrivals(picture: 0, sound: 0)) })
+        let told = room.receive(.poll(arrivals), now: 2 * Self.second)
+        #expect(told.states == ids.map { _ in .stalled })
+        let order = told.compactMap { if case .tell(let id, _) = $0 { id } else { nil } }
+        #expect(order == ids)
     }
 
     @Test("a removed scene is not shown again when a fallback or a PK ends: another scene is on air")

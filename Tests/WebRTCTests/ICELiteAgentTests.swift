@@ -25,6 +25,13 @@ struct ICELiteAgentTests {
         return writer.finished(password: Array(credentials.password.utf8), hmac: HMACReference.sha1)
     }
 
+    /// An authentic check of 68 bytes: shorter than the answer over IPv6.
+    private static var shortCheck: [UInt8] {
+        var writer = STUNWriter(.request, transactionID: [UInt8](repeating: 9, count: 12))
+        writer.add(0x0006, Array("\(Self.ours.ufrag):".utf8))
+        return writer.finished(password: Array(Self.ours.password.utf8), hmac: HMACReference.sha1)
+    }
+
     private func receive(
         _ agent: inout ICELiteAgent, _ bytes: [UInt8], from address: ICEAddress, at seconds: Int64 = 0
     ) -> ICELiteAgent.Outcome {
@@ -57,16 +64,13 @@ struct ICELiteAgentTests {
             return
         }
         #expect(bytes.count == 76 && bytes.count <= self.check().count)
-        var writer = STUNWriter(.request, transactionID: [UInt8](repeating: 9, count: 12))
-        writer.add(0x0006, Array("OekIMsK/:".utf8))
-        let short = writer.finished(password: Array(Self.ours.password.utf8), hmac: HMACReference.sha1)
-        #expect(short.count < 76 && self.receive(&agent, short, from: six) == .ignored(.tooShort))
+        #expect(Self.shortCheck.count < 76 && self.receive(&agent, Self.shortCheck, from: six) == .ignored(.tooShort))
     }
 
     @Test(
         "a message that is not a valid STUN check gets no answer and changes nothing",
         arguments: ICELiteAgent.Refusal.allCases)
-    func refusals(refusal: ICELiteAgent.Refusal) {
+    func refusals(refusal: ICELiteAgent.Refusal) throws {
         var agent = Self.agent()
         let wrong = ICECredentials(ufrag: Self.ours.ufrag, password: "another password of right length")
         switch refusal {
@@ -91,7 +95,12 @@ struct ICELiteAgentTests {
             #expect(self.receive(&agent, self.check(nominates: true), from: self.there) == .ignored(refusal))
             #expect(agent.selected == self.here && !agent.isKnown(self.there, now: 0))
             return
-        case .tooShort: return
+        case .tooShort:
+            let six = try #require(ICEAddress(bytes: [UInt8](repeating: 0x20, count: 16), port: 1))
+            #expect(self.receive(&agent, Self.shortCheck, from: six) == .ignored(refusal))
+            #expect(!agent.isKnown(six, now: 0))
+            // The same check is long enough for the answer over IPv4, but it is a copy there.
+            #expect(self.receive(&agent, Self.shortCheck, from: self.here) == .ignored(.replayed))
         }
         #expect(agent.selected == nil && !agent.isKnown(self.here, now: 0))
         #expect(agent.expiry(now: 11 * Self.second) == .neverConnected)

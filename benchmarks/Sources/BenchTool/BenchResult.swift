@@ -57,6 +57,8 @@ struct R1Result: Codable {
     var presets: [String: [String: Spread]]?
     /// Tandem on one core divided by FFmpeg on one core and by the floor, by round: as in ``ratios``.
     var oneCore: [String: [String: Spread]]?
+    /// Tandem with `offline.threads` set to the number of cores, divided by the other sides, by round: as in ``ratios``.
+    var threads: [String: [String: Spread]]?
     /// CPU seconds by stage, for `ours` and `floor`: medians, or means in results up to `8066d1e`. ``R1Measurement/stages(_:)``
     /// computes them from ``runs``.
     var stages: [String: [String: Double]]

@@ -17,7 +17,7 @@ struct Measuring {
             Terminal.say("SKIPPED: instructions and allocations per item are not counted: valgrind is not installed")
         }
         return KernelMeasurement(
-            runner: ".build/release/KernelRunner", work: BenchTool.work, countsInstructions: hasValgrind)
+            runner: "../.build/release/KernelRunner", work: BenchTool.work, countsInstructions: hasValgrind)
     }
 
     func measure(_ part: String) throws(BenchError) {
@@ -217,9 +217,9 @@ struct Measuring {
     private func quality(_ r1: R1Result?, isFull: Bool, judge: String) throws(BenchError) -> [QualityResult] {
         guard let r1 else { throw BenchError("quality needs the outputs of R1: measure r1 first") }
         let judged = self.sides(isFull: isFull).filter {
-            // On one core the output is the same.
+            // On one core, and with a limit of threads, the output is the same.
             isFull
-                ? $0.output != nil && ![R1Side.oneCore.ours, R1Side.oneCore.ffmpeg].contains($0.name)
+                ? $0.output != nil && ![R1Side.oneCore.ours, R1Side.oneCore.ffmpeg, R1Side.threads].contains($0.name)
                 : ["ours", "ffmpeg"].contains($0.name)
         }
         return try QualityMeasurement(

@@ -46,7 +46,8 @@ struct R1Measurement {
             presets: Dictionary(
                 uniqueKeysWithValues: Set(runs.map(\.side)).filter(Self.isPreset).compactMap { side in
                     Self.ratios(runs, of: side)["ffmpeg"].map { (side, $0) }
-                }), oneCore: Self.ratios(runs, of: R1Side.oneCore.ours), stages: Self.stages(runs),
+                }), oneCore: Self.ratios(runs, of: R1Side.oneCore.ours),
+            threads: Self.ratios(runs, of: R1Side.threads), stages: Self.stages(runs),
             peakMemoryMiB: runs.filter { $0.side == "ours" }.compactMap(\.peakMemoryMiB).max() ?? 0)
     }
 
@@ -115,7 +116,7 @@ struct R1Measurement {
 
     /// Whether the side is Tandem with settings that differ from the other programs'.
     static func isPreset(_ side: String) -> Bool {
-        side.hasPrefix("ours") && side != "ours" && side != R1Side.oneCore.ours
+        side.hasPrefix("ours") && !["ours", R1Side.oneCore.ours, R1Side.threads].contains(side)
     }
 
     /// Which sides are compared: those on one core with each other, and all sides with the floor.

@@ -2,13 +2,17 @@
 struct R1Side: Sendable {
     /// Names in the order of tables and plots.
     static let names = [
-        "ours", "oursDefault", "oursFast", "oursFaster", "oursLow", "ffmpeg", "ffmpegOneThread", "ffmpegNew",
+        "ours", "oursThreads", "oursDefault", "oursFast", "oursFaster", "oursLow", "ffmpeg", "ffmpegOneThread",
+        "ffmpegNew",
         "gstreamer", "floor",
         "oursOneCore", "ffmpegOneCore",
     ]
     /// Tandem and FFmpeg as users run it, both pinned to one core. The floor also uses one core, so none of the three is slowed
     /// down by other cores that share caches and execution units.
     static let oneCore = (ours: "oursOneCore", ffmpeg: "ffmpegOneCore")
+
+    /// Tandem with `offline.threads` set to the number of cores; it writes the same bytes as `ours`.
+    static let threads = "oursThreads"
 
     /// A room without a preset in its pipeline: veryfast as in the other programs, but no B-frames and little lookahead.
     static let defaultTitle = "Tandem, no preset"
@@ -62,6 +66,14 @@ struct R1Side: Sendable {
                     name: "ffmpegOneThread", title: "FFmpeg, a thread for each codec",
                     arguments: [script, "ffmpeg", work], environment: ["THREADS": "1", "OUT": "ffmpegOneThread"],
                     output: "ffmpegOneThread"))
+        }
+        if isFull {
+            sides.append(
+                R1Side(
+                    name: Self.threads, title: "Tandem, `offline.threads` set to the number of cores",
+                    arguments: [script, "ours", work],
+                    environment: ["JOB_THREADS": "\(min(64, Machine.cores))", "OUT": Self.threads], output: Self.threads
+                ))
         }
         if isFull, let core = Machine.firstCore {
             let pinned = ["taskset", "--cpu-list", "\(core)", script]

@@ -85,6 +85,7 @@ enum ReadmeTable {
         if let plain, plain.name != name {
             lines.append(plain.result.r1.map { self.plainNote(plain, $0, judged) } ?? self.judgedNote(plain))
         }
+        if let threads = self.threads(r1) { lines.append(threads) }
         if let oneCore = self.oneCore(r1) { lines.append(oneCore) }
         if let pairs = result.pairs.flatMap(self.pairs) { lines.append(pairs) }
         lines.append(r1.scalingNote)
@@ -169,6 +170,12 @@ enum ReadmeTable {
             ? nil
             : "At the same moment, each on one core, Tandem's CPU time divided by the other's: "
                 + rows.joined(separator: "; ") + "."
+    }
+
+    private static func threads(_ r1: R1Result) -> String? {
+        guard let ratio = r1.threads?["ffmpeg"], let cpu = ratio["cpu"], let wall = ratio["wall"] else { return nil }
+        return "With `offline.threads` set to the number of cores, Tandem divided by FFmpeg as users run it: wall time "
+            + "\(self.text(wall)), CPU time \(self.text(cpu))."
     }
 
     private static func oneCore(_ r1: R1Result) -> String? {

@@ -2,7 +2,7 @@ import BenchCases
 import MediaKernels
 
 extension KernelSuite {
-    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter, meters, drift]
+    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter, meters, drift, noise]
 
     /// Sample pairs in one item: those of an AAC packet.
     private static let pairs = 1024
@@ -131,6 +131,33 @@ extension KernelSuite {
             agrees: {
                 let (fast, plain) = (kernel(3), reference(3))
                 return fast.count == plain.count && zip(fast, plain).allSatisfy { abs($0 - $1) < 2e-4 }
+            })
+    }
+
+    /// Steady noise, as between the words of a publisher.
+    private static let noise = KernelCase(name: "noise-reducer", unit: "float", unitsPerItem: pairs * 2) {
+        let samples = Fixture.sound(pairs: Self.pairs, level: 0.1, seed: 8)
+        func kernel(_ items: Int) -> [Float] {
+            let reducer = NoiseReducer()
+            var output: [Float] = []
+            output.reserveCapacity(Self.pairs * 2)
+            for _ in 0..<items {
+                output.removeAll(keepingCapacity: true)
+                reducer.process(samples, into: &output)
+            }
+            return output
+        }
+        func reference(_ items: Int) -> [Float] {
+            var reducer = PlainNoiseReducer()
+            var output: [Float] = []
+            for _ in 0..<items { output = reducer.processed(samples) }
+            return output
+        }
+        return KernelWork(
+            kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
+            agrees: {
+                let (fast, plain) = (kernel(8), reference(8))
+                return fast.count == plain.count && zip(fast, plain).allSatisfy { abs($0 - $1) < 1e-3 }
             })
     }
 
