@@ -38,6 +38,7 @@ function refresh() {
 async function update() {
   askedAt = performance.now();
   try {
+    if (store.isOver) await ask("v1/room");
     const [roomReply, sceneReply] = await Promise.all([ask("v1/room"), ask("v1/scenes")]);
     const mayCommand = roomReply.headers.get("Tandem-Access") !== "read", [room, list] = await Promise.all([roomReply.json(), sceneReply.json()]);
     Object.assign(store, { room, scenes: list.scenes, mayCommand });
@@ -66,13 +67,12 @@ function missed(error) {
     showKey();
     if (!$("unlock").open && !$("unlock").dataset.refused) unlock();
     tell("This room needs a token.", "info");
-  } else if (store.room?.desired === "closed" && !error.status) {
+  } else if (error.status === 410 || (store.room?.desired === "closed" && !error.status)) {
     // A worker that continues an unfinished end at this address is found by the slower requests.
-    if (store.isOver) return;
     store.isOver = true;
-    $("state").dataset.tone = store.room.state === "failed" ? "bad" : "idle";
+    $("state").dataset.tone = store.room?.state === "failed" ? "bad" : "idle";
     setText($("state").querySelector("b"), "Ended");
-    tell("The room has ended, and its worker has stopped. The events below are its last ones.", "info");
+    tell(`The room has ended, and its worker ${error.status ? "still serves viewers" : "has stopped"}. The events below are the last that this page has seen.`, "info");
   } else if (++misses > 2) {
     const { room } = store;
     $("state").dataset.tone = "bad";

@@ -36,7 +36,7 @@ function tick() {
   const text = shown.phase === "idle" || shown.phase === null ? "" : left === null ? "no limit" : minutes(left);
   setText($("pk-left"), text);
   setText($("pk-mini-left"), text);
-  $("pk-progress").style.setProperty("--value", left !== null && shown.whole ? `${((100 * left) / shown.whole).toFixed(1)}%` : "0%");
+  $("pk-progress").style.setProperty("--value", left !== null && shown.whole ? (left / shown.whole).toFixed(3) : "0");
 }
 
 /** The two uids of the PK's scene, from left to right. */

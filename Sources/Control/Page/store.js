@@ -2,7 +2,7 @@
 import { ask, token } from "./api.js";
 import { resolvedPanes } from "./geometry.js";
 
-/** `isOver`: the room has ended, and its worker does not respond any more. The page then asks only every ten seconds. */
+/** `isOver`: the room has ended, and its worker does not serve operators any more. The page then asks only every ten seconds. */
 export const store = { room: null, scenes: [], document: null, tag: null, mayCommand: false, scores: new Map(), isOver: false };
 
 let loadedAt = null;

@@ -57,7 +57,9 @@ export class Controls {
   // MARK: Keys
 
   pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // The keys of a menu belong to it, but Escape closes what it is in.
+    if (event.target.tagName === "SELECT" && event.key !== "Escape") return;
     const { session, seekBar } = this, isButton = event.target.closest("button, a") !== null;
     const isVolume = event.target === $("volume");
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
