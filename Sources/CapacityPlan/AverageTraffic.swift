@@ -18,13 +18,13 @@ package struct AverageTraffic: Sendable, Hashable {
 
     package init(_ pipeline: Pipeline) {
         func bits(_ rendition: Rendition) -> Int64 {
-            let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
-            return (rendition.isAudioOnly ? 0 : Int64(rendition.video.bitrate)) + Int64(sound?.bitrate ?? 0)
+            let audio = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
+            return (rendition.isAudioOnly ? 0 : Int64(rendition.video.bitrate)) + Int64(audio?.bitrate ?? 0)
         }
-        let sound = pipeline.audioRenditions.map { Int64($0.bitrate) }
-        let ladder = pipeline.pictureRenditions.reduce(sound.reduce(0, +)) { $0 + Int64($1.video.bitrate) }
-        let best = pipeline.pictureRenditions.map { Int64($0.video.bitrate) }.max() ?? 0
-        self.perViewer = (best + (sound.max() ?? 0)) * Self.container / 100
+        let audio = pipeline.audioRenditions.map { Int64($0.bitrate) }
+        let ladder = pipeline.videoRenditions.reduce(audio.reduce(0, +)) { $0 + Int64($1.video.bitrate) }
+        let best = pipeline.videoRenditions.map { Int64($0.video.bitrate) }.max() ?? 0
+        self.perViewer = (best + (audio.max() ?? 0)) * Self.container / 100
         for source in pipeline.sources {
             if case .file = source.input { continue }
             let stream = CostModel.stream(of: source)

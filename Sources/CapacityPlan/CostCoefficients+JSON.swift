@@ -9,7 +9,7 @@ extension CostCoefficients {
     private static let numbers: [(key: String, path: WritableKeyPath<CostCoefficients, Int64> & Sendable)] = [
         ("decodePerMegapixel", \.decodePerMegapixel), ("decodePerMegabit", \.decodePerMegabit),
         ("scalePerMegapixel", \.scalePerMegapixel), ("composePerMegapixel", \.composePerMegapixel),
-        ("encodePerMegabit", \.encodePerMegabit), ("soundPerSecond", \.soundPerSecond),
+        ("encodePerMegabit", \.encodePerMegabit), ("soundPerSecond", \.audioPerSecond),
         ("aacPerSecond", \.aacPerSecond), ("roomPerSecond", \.roomPerSecond),
         ("networkPerMegabit", \.networkPerMegabit),
     ]

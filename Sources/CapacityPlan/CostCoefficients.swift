@@ -19,7 +19,7 @@ package struct CostCoefficients: Sendable, Hashable {
     /// Cost of encoding, for each output megabit; added to the cost per megapixel.
     package var encodePerMegabit: Int64
     /// Cost of decoding and mixing a source's audio, for each second.
-    package var soundPerSecond: Int64
+    package var audioPerSecond: Int64
     /// Cost of encoding one audio rendition, for each second.
     package var aacPerSecond: Int64
     /// Cost of everything else in a room, for each second: clock, listeners, files.
@@ -52,7 +52,7 @@ package struct CostCoefficients: Sendable, Hashable {
             .lowLatency: 10_000_000, .tandemFast: 8_200_000, .tandemFaster: 6_400_000, .tandemLowLatency: 7_700_000,
             .tandemRealtime: 6_000_000,
         ],
-        encodePerMegabit: 20_000_000, soundPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
+        encodePerMegabit: 20_000_000, audioPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
         networkPerMegabit: 200_000)
 
     /// Returns the cost of what is done with one audio track of a source before it is mixed, for each second.

@@ -27,11 +27,11 @@ extension CostModel {
             bytes += self.sourceBytes + picture * self.decodedPictures
             bytes += stream.videoBitrate / 8 * Int64(source.maxJitterBufferMs) / 1000
         }
-        for rendition in pipeline.pictureRenditions {
+        for rendition in pipeline.videoRenditions {
             let pixels = Int64(rendition.width) * Int64(rendition.height)
-            let pictures =
+            let frames =
                 self.encoderPictures + Int64(rendition.video.lookaheadFrames) + Int64(rendition.video.bFrames)
-            bytes += pixels * self.encoderBytesPerPixel * pictures
+            bytes += pixels * self.encoderBytesPerPixel * frames
         }
         // The viewers' listener keeps the newest segments in memory.
         if let hls = pipeline.hls, hls.http.listen != nil, pipeline.canvas.fps > 0 {
@@ -43,9 +43,9 @@ extension CostModel {
 
     /// Returns the peak bit rate of all renditions that the packager writes together, including container overhead.
     private static func ladderBits(of pipeline: Pipeline) -> Int64 {
-        let pictures = pipeline.pictureRenditions.reduce(Int64(0)) { $0 + Int64($1.video.maxBitrate) }
-        let sound = pipeline.audioRenditions.reduce(Int64(0)) { $0 + Int64($1.bitrate) }
-        return (pictures + sound) * 103 / 100
+        let video = pipeline.videoRenditions.reduce(Int64(0)) { $0 + Int64($1.video.maxBitrate) }
+        let audio = pipeline.audioRenditions.reduce(Int64(0)) { $0 + Int64($1.bitrate) }
+        return (video + audio) * 103 / 100
     }
 
     /// Returns how many seconds of media are on disk: segments in the playlists, and segments that left the playlists
@@ -58,9 +58,9 @@ extension CostModel {
     /// not been measured.
     static func addOutputs(of pipeline: Pipeline, to cost: inout RoomCost) {
         func bits(_ rendition: Rendition) -> Int64 {
-            let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
-            let pictures = rendition.isAudioOnly ? 0 : Int64(rendition.video.maxBitrate)
-            return (pictures + Int64(sound?.bitrate ?? 0)) * 103 / 100
+            let audio = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
+            let video = rendition.isAudioOnly ? 0 : Int64(rendition.video.maxBitrate)
+            return (video + Int64(audio?.bitrate ?? 0)) * 103 / 100
         }
         for push in pipeline.pushes { cost.egressBitsPerSecond += pipeline.rendition(of: push).map(bits) ?? 0 }
         cost.egressBitsPerSecond += Int64(pipeline.uploads.count) * Self.ladderBits(of: pipeline)
@@ -78,9 +78,9 @@ extension CostModel {
             cost.ingressBitsPerSecond += stream.videoBitrate + stream.audioBitrate
             relayed += Int64(source.relays.count) * (stream.videoBitrate + stream.audioBitrate)
         }
-        let best = pipeline.pictureRenditions.map { Int64($0.video.maxBitrate) }.max() ?? 0
-        let sound = pipeline.audioRenditions.map { Int64($0.bitrate) }.max() ?? 0
-        cost.egressBitsPerSecond = relayed + Int64(self.viewers) * (best + sound) * 103 / 100
+        let best = pipeline.videoRenditions.map { Int64($0.video.maxBitrate) }.max() ?? 0
+        let audio = pipeline.audioRenditions.map { Int64($0.bitrate) }.max() ?? 0
+        cost.egressBitsPerSecond = relayed + Int64(self.viewers) * (best + audio) * 103 / 100
         let bits = Self.ladderBits(of: pipeline)
         if let hls = pipeline.hls {
             cost.writtenBytesPerHour += bits / 8 * 3600
@@ -89,7 +89,7 @@ extension CostModel {
         if let record = pipeline.record {
             // Segments of all renditions stay for the playlists; each MP4 is a copy of a video rendition and its audio.
             let files = pipeline.recordedRenditions.reduce(Int64(0)) {
-                $0 + ($1.isAudioOnly ? 0 : Int64($1.video.maxBitrate)) + sound
+                $0 + ($1.isAudioOnly ? 0 : Int64($1.video.maxBitrate)) + audio
             }
             cost.recordedBytesPerHour = (record.vodPlaylist ? bits : 0) / 8 * 3600 + files / 8 * 3600
             cost.writtenBytesPerHour += cost.recordedBytesPerHour

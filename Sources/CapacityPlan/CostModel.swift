@@ -24,18 +24,18 @@ package struct CostModel: Sendable {
         let scene = self.dearestScene(of: pipeline)
         cost.stages = [
             RoomCost.Stage("decode", scene.decode), RoomCost.Stage("compose", scene.compose),
-            RoomCost.Stage("scale", self.scale(pipeline.pictureRenditions, pipeline)),
+            RoomCost.Stage("scale", self.scale(pipeline.videoRenditions, pipeline)),
         ]
-        cost.stages += pipeline.pictureRenditions.map {
+        cost.stages += pipeline.videoRenditions.map {
             RoomCost.Stage("encode[\($0.name)]", self.encode($0))
         }
-        cost.notes = pipeline.pictureRenditions.filter(\.video.encoder.isHardware).map {
+        cost.notes = pipeline.videoRenditions.filter(\.video.encoder.isHardware).map {
             "the cost of \($0.video.encoder.rawValue) is unknown: \($0.name) counts as encoded by libx264, which replaces it if it fails"
         }
-        let watched = pipeline.pictureRenditions.filter { $0.when == .watched }
+        let watched = pipeline.videoRenditions.filter { $0.when == .watched }
         cost.sleepNanoseconds = watched.reduce(self.scale(watched, pipeline)) { Self.sum($0, self.encode($1)) }
         let heard = pipeline.sources.reduce(Int64(0)) { sum, source in
-            Self.sum(sum, self.coefficients.soundPerSecond + self.coefficients.processingPerSecond(source.audio))
+            Self.sum(sum, self.coefficients.audioPerSecond + self.coefficients.processingPerSecond(source.audio))
         }
         let coded = Int64(pipeline.audioRenditions.count) * self.coefficients.aacPerSecond
         // Opus for WebRTC viewers, which is encoded only while somebody watches; not measured, assumed to cost as much.

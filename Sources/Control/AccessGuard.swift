@@ -43,7 +43,7 @@ package struct AccessGuard: Sendable {
     }
 
     /// The access level of a client, which also decides which request rate limit applies.
-    package enum Standing: Sendable, Hashable, CaseIterable {
+    package enum AccessLevel: Sendable, Hashable, CaseIterable {
         /// May send commands: the client has the command token, or no token is needed.
         case commander
         /// May only read: the client has the read token.
@@ -54,16 +54,16 @@ package struct AccessGuard: Sendable {
 
     /// The access level of the client that sent a request. Reads only the request head, in a time that does not depend
     /// on how much of a guessed token is right.
-    package func standing(of head: HTTPRequest) -> Standing {
+    package func accessLevel(of head: HTTPRequest) -> AccessLevel {
         switch self.rule {
         case .fileMode: .commander
-        case .token(let tokens, _): Self.standing(of: head, tokens.current)
+        case .token(let tokens, _): Self.accessLevel(of: head, tokens.current)
         case .loopbackNames(let boundHost, let origins):
             Self.foreign(head, boundHost: boundHost, origins) == nil ? .commander : .stranger
         }
     }
 
-    private static func standing(of head: HTTPRequest, _ tokens: ControlTokens.Pair) -> Standing {
+    private static func accessLevel(of head: HTTPRequest, _ tokens: ControlTokens.Pair) -> AccessLevel {
         if Self.bearer(head, is: tokens.command) { return .commander }
         return Self.bearer(head, is: tokens.reader) ? .reader : .stranger
     }
@@ -89,7 +89,7 @@ package struct AccessGuard: Sendable {
     private static func refusal(
         of head: HTTPRequest, _ tokens: ControlTokens.Pair, isReading: Bool
     ) -> ControlFailure? {
-        switch Self.standing(of: head, tokens) {
+        switch Self.accessLevel(of: head, tokens) {
         case .commander: nil
         case .reader: isReading ? nil : Self.readerCommands
         case .stranger: Self.tokenMissing

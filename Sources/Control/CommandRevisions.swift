@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// Spec: RFC 9110 §13.1.1 (If-Match); `Idempotency-Key` as draft-ietf-httpapi-idempotency-key-header.
 package final class CommandRevisions: Sendable {
-    private struct Kept {
+    private struct StoredReply {
         /// Hash of the request. The same key with a different request is an error of the client.
         let fingerprint: String
         /// The reply; nil while the command is in progress.
@@ -24,7 +24,7 @@ package final class CommandRevisions: Sendable {
         var revision: Int64 = 1
         /// Number of commands in progress.
         var running = 0
-        var kept: [String: Kept] = [:]
+        var kept: [String: StoredReply] = [:]
         var order: Deque<String> = []
     }
 
@@ -47,7 +47,7 @@ package final class CommandRevisions: Sendable {
         var state = State()
         state.revision = max(1, memory.revision)
         for kept in memory.replies.suffix(Self.keyCapacity) where state.kept[kept.key] == nil {
-            state.kept[kept.key] = Kept(fingerprint: kept.fingerprint, reply: kept.reply)
+            state.kept[kept.key] = StoredReply(fingerprint: kept.fingerprint, reply: kept.reply)
             state.order.append(kept.key)
         }
         self.state = Mutex(state)
@@ -195,7 +195,7 @@ package final class CommandRevisions: Sendable {
     private func reserve(_ key: String, _ fingerprint: String) throws(ControlFailure) -> ListenerReply? {
         try self.state.withLock { state throws(ControlFailure) -> ListenerReply? in
             guard let known = state.kept[key] else {
-                state.kept[key] = Kept(fingerprint: fingerprint)
+                state.kept[key] = StoredReply(fingerprint: fingerprint)
                 state.order.append(key)
                 // A command in progress is not forgotten, because a repeated request would then carry it out again.
                 while state.order.count > Self.keyCapacity,

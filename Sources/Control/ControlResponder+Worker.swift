@@ -26,9 +26,9 @@ extension ControlResponder {
             }
             count = number
         }
-        let book = try self.logBook()
-        let lines = book.tail(count).joined(separator: ",")
-        return "{\"level\":\"\(book.level.rawValue)\",\"lines\":[\(lines)]}"
+        let logRing = try self.logRing()
+        let lines = logRing.tail(count).joined(separator: ",")
+        return "{\"level\":\"\(logRing.level.rawValue)\",\"lines\":[\(lines)]}"
     }
 
     func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> LogLevelReply {
@@ -41,17 +41,17 @@ extension ControlResponder {
                 "there is no level \"\(text.prefix(32))\"", fix: "use one of: \(known.joined(separator: ", "))",
                 status: 422)
         }
-        let book = try self.logBook()
-        let isChange = book.level != level
-        book.level = level
+        let logRing = try self.logRing()
+        let isChange = logRing.level != level
+        logRing.level = level
         return LogLevelReply(level: level.rawValue, changed: isChange)
     }
 
-    private func logBook() throws(ControlFailure) -> LogRing {
-        guard let book = self.doors.logs else {
+    private func logRing() throws(ControlFailure) -> LogRing {
+        guard let logRing = self.options.logs else {
             throw .notFound("this process does not keep log lines", fix: "read its standard error")
         }
-        return book
+        return logRing
     }
 
     // MARK: Media types

@@ -14,18 +14,18 @@ package struct ControlResponder: Sendable {
 
     let room: any RoomControlling
     private let guardian: AccessGuard
-    let doors: ControlListenerOptions
+    let options: ControlListenerOptions
     private let page: ControlPage
     private let ledger: CommandRevisions
     private let followers = FollowerSlots()
 
     package init(
-        room: any RoomControlling, guardian: AccessGuard, doors: ControlListenerOptions = ControlListenerOptions()
+        room: any RoomControlling, guardian: AccessGuard, options: ControlListenerOptions = ControlListenerOptions()
     ) {
         self.room = room
         self.guardian = guardian
-        self.doors = doors
-        self.page = ControlPage(player: doors.player, keyOrigin: doors.keyOrigin)
+        self.options = options
+        self.page = ControlPage(player: options.player, keyOrigin: options.keyOrigin)
         self.ledger = CommandRevisions(incarnation: room.incarnation, memory: room.commandMemory)
     }
 
@@ -45,8 +45,8 @@ package struct ControlResponder: Sendable {
     package func answer(
         _ request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
-        if let media = MediaRequest(request, self.doors) {
-            let isReading = self.doors.media?.isReading == true
+        if let media = MediaRequest(request, self.options) {
+            let isReading = self.options.media?.isReading == true
             if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: isReading) {
                 return answer(.problem(refusal))
             }
@@ -237,7 +237,7 @@ package struct ControlResponder: Sendable {
         case .logs: return .json(.ok, try self.logs(query))
         case .logLevel: return .command(.ok, try self.setLogLevel(body))
         case .version:
-            let versions = self.doors.versions.map { JSONValue.Member($0.name, .string($0.version)) }
+            let versions = self.options.versions.map { JSONValue.Member($0.name, .string($0.version)) }
             return .json(.ok, JSONValue.object(versions).text)
         case .restart(let id):
             _ = try FlatObject(body: body, keys: [])

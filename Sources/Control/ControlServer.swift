@@ -55,18 +55,18 @@ package final class ControlServer: Sendable {
     ///   is no token.
     package static func start(
         listen: ListenAddress, token: String?, room: any RoomControlling,
-        doors: ControlListenerOptions = ControlListenerOptions(),
+        options: ControlListenerOptions = ControlListenerOptions(),
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
-        let tokens = token.map { ControlTokens(command: $0, reader: doors.readToken) }
-        let origins = ControlOrigins(doors.allowOrigins)
-        let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
-        let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
+        let tokens = token.map { ControlTokens(command: $0, reader: options.readToken) }
+        let origins = ControlOrigins(options.allowOrigins)
+        let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: options.opensReads, origins: origins)
+        let responder = ControlResponder(room: room, guardian: guardian, options: options)
         // One rate limit per access level, so that clients without a token cannot use up that of clients with one.
         let budgets = Dictionary(
-            uniqueKeysWithValues: AccessGuard.Standing.allCases.map {
-                ($0, RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now()))
+            uniqueKeysWithValues: AccessGuard.AccessLevel.allCases.map {
+                ($0, RequestBudget(perSecond: options.requestsPerSecond, now: Self.now()))
             })
         let limits = HTTPListenerLimits(
             connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
@@ -84,10 +84,10 @@ package final class ControlServer: Sendable {
                 // Probes of an orchestrator are answered regardless of the request rate and of other requests in
                 // progress.
                 if route?.isProbe == true { return reply(responder.reply(to: request, route)) }
-                let standing = guardian.standing(of: request.head)
-                guard budgets[standing]?.take(now: Self.now()) == true else { return reply(.problem(Self.overrun)) }
+                let accessLevel = guardian.accessLevel(of: request.head)
+                guard budgets[accessLevel]?.take(now: Self.now()) == true else { return reply(.problem(Self.overrun)) }
                 if let refusal = leaving.refusal(of: route) { return reply(.problem(refusal)) }
-                let lane = standing == .stranger ? ControlWork.Lane.strangers : Self.lane(request, route)
+                let lane = accessLevel == .stranger ? ControlWork.Lane.strangers : Self.lane(request, route)
                 guard work.submit(lane, { responder.answer(request, route, reply) }) else {
                     return reply(.problem(Self.standstill))
                 }
@@ -141,7 +141,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// The access check of ``start(listen:token:room:doors:group:logger:)``; also used to validate without starting.
+    /// The access check of ``start(listen:token:room:options:group:logger:)``; also used to validate without starting.
     ///
     /// - Throws: ``MediaError/Code/rejected`` if other machines can connect and there is no token.
     package static func checkAccess(listen: ListenAddress, hasToken: Bool) throws(MediaError) {

@@ -9,8 +9,8 @@ struct MediaRequest {
     private let request: ListenerRequest
 
     /// Makes the request; nil for other paths, and if the room has no HLS output.
-    init?(_ request: ListenerRequest, _ doors: ControlListenerOptions) {
-        guard let media = doors.media, request.head.method == .get || request.head.method == .head,
+    init?(_ request: ListenerRequest, _ options: ControlListenerOptions) {
+        guard let media = options.media, request.head.method == .get || request.head.method == .head,
             let path = request.head.path, path.hasPrefix(Self.prefix)
         else { return nil }
         var head = request.head

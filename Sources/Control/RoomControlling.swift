@@ -357,7 +357,7 @@ package struct OverlayOptions: Sendable, Hashable {
     package var height: Int?
     /// How often it is played in a row, 1 to 100; nil: once.
     package var loops: Int?
-    /// Volume of its sound in percent, 0 to 200.
+    /// Volume of its audio in percent, 0 to 200.
     package var volume: Int?
 
     package init() {}

@@ -63,15 +63,15 @@ package struct LadderGraph: Sendable, Hashable {
         let order = sizes.indices.sorted { sizes[$0].width * sizes[$0].height > sizes[$1].width * sizes[$1].height }
         var parts: [String] = []
         var current = (label: Self.input, width: width, height: height)
-        for (step, rung) in order.enumerated() {
-            let size = sizes[rung]
+        for (step, index) in order.enumerated() {
+            let size = sizes[index]
             let same = size.width == current.width && size.height == current.height
             let filter = same ? "null" : "scale=\(size.width):\(size.height):flags=bicubic,setsar=1"
             guard step < order.count - 1 else {
-                parts.append("[\(current.label)]\(filter)[r\(rung)]")
+                parts.append("[\(current.label)]\(filter)[r\(index)]")
                 break
             }
-            parts.append("[\(current.label)]\(filter),split=2[r\(rung)][c\(step)]")
+            parts.append("[\(current.label)]\(filter),split=2[r\(index)][c\(step)]")
             current = ("c\(step)", size.width, size.height)
         }
         self.text = parts.joined(separator: ";")

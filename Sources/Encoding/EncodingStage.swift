@@ -7,7 +7,7 @@ import Synchronization
 /// The threads that encode the program: one that scales the canvas if there are video renditions, one per video rendition,
 /// one for each audio bit rate, and one that passes on the encoded packets.
 ///
-/// ``open(rungs:settings:output:)`` opens every encoder on the thread that will use it, so that invalid settings are
+/// ``open(renditions:settings:output:)`` opens every encoder on the thread that will use it, so that invalid settings are
 /// rejected before the room is ready.
 package final class EncodingStage: Sendable {
     package struct Settings: Sendable {
@@ -102,7 +102,7 @@ package final class EncodingStage: Sendable {
     }
 
     /// A canvas or a scaled frame with its tick.
-    struct Ticked: Sendable {
+    struct TimedFrame: Sendable {
         var picture: Picture
         var tick: Int64
         /// Additional instructions for the tick; `nil`: the canvas is encoded, and IDR frames follow the GOP grid.
@@ -111,7 +111,7 @@ package final class EncodingStage: Sendable {
         var isSleep = false
     }
 
-    struct SoundBlock: Sendable {
+    struct AudioBlock: Sendable {
         var samples: [Float]
         var position: Int64
     }
@@ -122,13 +122,13 @@ package final class EncodingStage: Sendable {
     private static let liveDepth = 15
     private static let offlineDepth = 2
     /// Maximum number of audio blocks waiting before an offline encoder, and how many it encodes in a row.
-    private static let offlineSoundDepth = 64
-    private static let offlineSoundBatch = 32
+    private static let offlineAudioDepth = 64
+    private static let offlineAudioBatch = 32
     /// Seconds of canvases that may wait before scaling: a machine that was suspended for two seconds makes up for its
     /// ticks at once, and none of them may be lost.
     private static let liveSeconds = 3
 
-    package let rungs: [EncodedRendition]
+    package let renditions: [EncodedRendition]
     /// Codec parameters of every track as produced by the encoders: Annex B parameter sets for video,
     /// `AudioSpecificConfig` for audio.
     package let parameters: [CodecParameters]
@@ -139,8 +139,8 @@ package final class EncodingStage: Sendable {
     private let standbys: [CodecParameters?]
     package let control: EncoderControl
     let settings: Settings
-    private let canvases: BoundedQueue<Ticked>
-    private let sounds: [BoundedQueue<SoundBlock>]
+    private let canvases: BoundedQueue<TimedFrame>
+    private let audioQueues: [BoundedQueue<AudioBlock>]
     private let handover: Handover
     /// All threads of the stage; the last one passes the encoded packets on.
     private let threads: Mutex<[StageThread]>
@@ -150,23 +150,23 @@ package final class EncodingStage: Sendable {
     private let grace = Atomic<Int>(0)
 
     private init(
-        rungs: [EncodedRendition], opened: [OpenedEncoder], settings: Settings, canvases: BoundedQueue<Ticked>,
-        sounds: [BoundedQueue<SoundBlock>], handover: Handover, threads: [StageThread], control: EncoderControl
+        renditions: [EncodedRendition], opened: [OpenedEncoder], settings: Settings, canvases: BoundedQueue<TimedFrame>,
+        audioQueues: [BoundedQueue<AudioBlock>], handover: Handover, threads: [StageThread], control: EncoderControl
     ) {
         self.control = control
         self.handover = handover
-        self.rungs = zip(rungs, opened).map { rung, opened in
-            guard opened.fallback != nil else { return rung }
-            var rung = rung
-            rung.settings.implementation = .libx264
-            return rung
+        self.renditions = zip(renditions, opened).map { rendition, opened in
+            guard opened.fallback != nil else { return rendition }
+            var rendition = rendition
+            rendition.settings.implementation = .libx264
+            return rendition
         }
         self.parameters = opened.map(\.parameters)
         self.initializations = opened.map { $0.initialization ?? $0.parameters }
         self.standbys = opened.map(\.standby)
         self.settings = settings
         self.canvases = canvases
-        self.sounds = sounds
+        self.audioQueues = audioQueues
         self.threads = Mutex(threads)
         self.waits = Atomic(settings.isOffline)
     }
@@ -187,66 +187,70 @@ package final class EncodingStage: Sendable {
     /// Starts the threads and waits until every encoder is open.
     ///
     /// - Throws: The first ``MediaError`` of any thread; all threads have ended then.
-    package static func open(rungs: [EncodedRendition], settings: Settings, output: Output) throws(MediaError)
+    package static func open(renditions: [EncodedRendition], settings: Settings, output: Output) throws(MediaError)
         -> EncodingStage
     {
         let depth = settings.isOffline ? self.offlineDepth : self.liveDepth
         let batch = settings.isOffline ? depth : 1
-        let canvases = BoundedQueue<Ticked>(
+        let canvases = BoundedQueue<TimedFrame>(
             capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds, batch: batch)
-        let sounds = settings.audioBitrates.map { _ in
+        let audioQueues = settings.audioBitrates.map { _ in
             settings.isOffline
-                ? BoundedQueue<SoundBlock>(capacity: self.offlineSoundDepth, batch: self.offlineSoundBatch)
-                : BoundedQueue<SoundBlock>(capacity: 256)
+                ? BoundedQueue<AudioBlock>(capacity: self.offlineAudioDepth, batch: self.offlineAudioBatch)
+                : BoundedQueue<AudioBlock>(capacity: 256)
         }
-        let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth, batch: batch) }
+        let queues = renditions.map { _ in BoundedQueue<TimedFrame>(capacity: depth, batch: batch) }
         let handover = Handover(to: output, isOffline: settings.isOffline)
         let coded = handover.output
         var threads: [StageThread] = []
-        let control = EncoderControl(steps: rungs.map(\.frameStep), fps: settings.fps)
+        let control = EncoderControl(steps: renditions.map(\.frameStep), fps: settings.fps)
         // Without video renditions, no canvas is scaled.
-        let scalers = rungs.isEmpty ? 0 : 1
-        let births = (0..<rungs.count + sounds.count + scalers).map { _ in StartupResult() }
-        for (index, rung) in rungs.enumerated() {
-            let (queue, birth) = (queues[index], births[index])
+        let scalers = renditions.isEmpty ? 0 : 1
+        let startupResults = (0..<renditions.count + audioQueues.count + scalers).map { _ in StartupResult() }
+        for (index, rendition) in renditions.enumerated() {
+            let (queue, startup) = (queues[index], startupResults[index])
             threads.append(
-                StageThread("enc-\(rung.name)") {
-                    RenditionWorker(track: index, rung: rung, settings: settings, output: coded, control: control).run(
-                        queue, birth)
+                StageThread("enc-\(rendition.name)") {
+                    RenditionWorker(
+                        track: index, rendition: rendition, settings: settings, output: coded, control: control
+                    ).run(
+                        queue, startup)
                 })
         }
         for (index, bitrate) in settings.audioBitrates.enumerated() {
-            let (queue, birth, track) = (sounds[index], births[rungs.count + index], rungs.count + index)
+            let (queue, startup, track) = (
+                audioQueues[index], startupResults[renditions.count + index], renditions.count + index
+            )
             threads.append(
                 StageThread(index == 0 ? "enc-audio" : "enc-audio\(index)") {
-                    SoundWorker(track: track, bitrate: bitrate, settings: settings, output: coded).run(queue, birth)
+                    AudioWorker(track: track, bitrate: bitrate, settings: settings, output: coded).run(queue, startup)
                 })
         }
         if scalers > 0 {
             threads.append(
-                StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
-                    ScaleWorker(rungs: rungs, settings: settings, output: coded, control: control).run(
-                        canvases, queues, birth)
+                StageThread("scale") { [startup = startupResults[renditions.count + audioQueues.count]] in
+                    ScaleWorker(renditions: renditions, settings: settings, output: coded, control: control).run(
+                        canvases, queues, startup)
                 })
         }
         threads.append(StageThread("handover", keepsTime: !settings.isOffline) { handover.run() })
         var opened: [OpenedEncoder] = []
         var failure: MediaError?
-        for birth in births {
-            switch birth.wait() {
+        for startup in startupResults {
+            switch startup.wait() {
             case .success(let value): if let value { opened.append(value) }
             case .failure(let error): failure = failure ?? error
             }
         }
         if let failure {
             canvases.close()
-            for queue in sounds { queue.close() }
+            for queue in audioQueues { queue.close() }
             for queue in queues { queue.close() }
             self.join(threads, handover)
             throw failure
         }
         return EncodingStage(
-            rungs: rungs, opened: opened, settings: settings, canvases: canvases, sounds: sounds,
+            renditions: renditions, opened: opened, settings: settings, canvases: canvases, audioQueues: audioQueues,
             handover: handover, threads: threads, control: control)
     }
 
@@ -261,23 +265,23 @@ package final class EncodingStage: Sendable {
     ///
     /// - Returns: `false` if the queue is full or closed: the tick is lost.
     package func put(_ picture: Picture, tick: Int64, step: TickPlan? = nil) -> Bool {
-        guard !self.rungs.isEmpty else { return true }
-        let ticked = Ticked(picture: picture, tick: tick, step: step)
-        return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
+        guard !self.renditions.isEmpty else { return true }
+        let timed = TimedFrame(picture: picture, tick: tick, step: step)
+        return self.isWaiting ? self.canvases.put(timed) : self.canvases.offer(timed)
     }
 
     /// Adds 1,024 pairs of interleaved stereo, the first at `position`. Live, a block is dropped if the queue is full,
     /// except after ``setWaits(_:)``.
-    package func put(sound samples: [Float], position: Int64) {
-        let block = SoundBlock(samples: samples, position: position)
+    package func put(audio samples: [Float], position: Int64) {
+        let block = AudioBlock(samples: samples, position: position)
         let waits = self.waits.load(ordering: .relaxed)
-        for queue in self.sounds { if waits { queue.put(block) } else { _ = queue.offer(block) } }
+        for queue in self.audioQueues { if waits { queue.put(block) } else { _ = queue.offer(block) } }
     }
 
     /// Flushes every encoder and returns when the last packet was passed on. No more input may follow.
     package func finish() {
         self.canvases.close()
-        for queue in self.sounds { queue.close() }
+        for queue in self.audioQueues { queue.close() }
         let threads = self.threads.withLock { threads in
             defer { threads = [] }
             return threads
@@ -293,18 +297,18 @@ package final class EncodingStage: Sendable {
     ///
     /// - Throws: The error of the encoder if it rejects the rates.
     package func takes(_ rates: BitRates, track: Int) throws(MediaError) -> Bool {
-        guard self.rungs.indices.contains(track), self.parameters.indices.contains(track) else { return false }
-        let (rung, standby) = (self.rungs[track], self.standbys[track])
-        var uses = [(rung.settings, self.parameters[track])]
+        guard self.renditions.indices.contains(track), self.parameters.indices.contains(track) else { return false }
+        let (rendition, standby) = (self.renditions[track], self.standbys[track])
+        var uses = [(rendition.settings, self.parameters[track])]
         if let standby {
             // While the hardware encoder works, libx264 must be able to take over with the same initialization segment.
             if self.control.fallbacks[track] != nil { uses = [] }
-            uses.append((rung.software.settings, standby))
+            uses.append((rendition.software.settings, standby))
         }
         for (settings, parameters) in uses {
             var settings = settings
             settings.rates = rates
-            let place = "encode[\(rung.name)]"
+            let place = "encode[\(rendition.name)]"
             let encoder: any FrameEncoder =
                 if settings.implementation.isHardware {
                     try DeadlineEncoder.open(settings, by: self.settings.encoders, place: place)
@@ -316,9 +320,9 @@ package final class EncodingStage: Sendable {
 
     /// The ladder's renditions with libx264 in place of hardware encoders, for media that fits the same initialization
     /// segments.
-    var softwareRungs: [EncodedRendition] { self.rungs.map(\.software) }
+    var softwareRenditions: [EncodedRendition] { self.renditions.map(\.software) }
 
-    /// Parameters of every track as encoded by ``softwareRungs``.
+    /// Parameters of every track as encoded by ``softwareRenditions``.
     var softwareParameters: [CodecParameters] { zip(self.standbys, self.parameters).map { $0 ?? $1 } }
 
     /// Number of canvases that wait to be scaled. It shows how many ticks the encoders are behind.

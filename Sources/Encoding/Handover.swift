@@ -4,7 +4,7 @@ import Threading
 /// Queue between the encoders and the packagers: the encoder threads only encode, and one thread that reads the queue
 /// runs the packagers. Keeps the order of each track.
 struct Handover: Sendable {
-    private enum Word: Sendable {
+    private enum EncodedOutput: Sendable {
         case packet(track: Int, CodedPacket)
         case configuration(track: Int, EncodingStage.Reconfiguration)
         case slept(track: Int, Int64)
@@ -17,12 +17,12 @@ struct Handover: Sendable {
     private static let offlineDepth = 64
     private static let offlineBatch = 8
 
-    private let words: BoundedQueue<Word>
+    private let outputs: BoundedQueue<EncodedOutput>
     private let target: EncodingStage.Output
 
     init(to target: EncodingStage.Output, isOffline: Bool) {
         self.target = target
-        self.words = BoundedQueue(
+        self.outputs = BoundedQueue(
             capacity: isOffline ? Self.offlineDepth : Self.liveDepth, batch: isOffline ? Self.offlineBatch : 1)
     }
 
@@ -30,17 +30,17 @@ struct Handover: Sendable {
     /// full.
     var output: EncodingStage.Output {
         var output = self.target
-        output.packet = { [words = self.words] in words.put(.packet(track: $0, $1)) }
-        output.configuration = { [words = self.words] in words.put(.configuration(track: $0, $1)) }
-        output.slept = { [words = self.words] in words.put(.slept(track: $0, $1)) }
-        output.woke = { [words = self.words] in words.put(.woke(track: $0, $1)) }
-        output.finished = { [words = self.words] in words.put(.finished(track: $0)) }
+        output.packet = { [outputs = self.outputs] in outputs.put(.packet(track: $0, $1)) }
+        output.configuration = { [outputs = self.outputs] in outputs.put(.configuration(track: $0, $1)) }
+        output.slept = { [outputs = self.outputs] in outputs.put(.slept(track: $0, $1)) }
+        output.woke = { [outputs = self.outputs] in outputs.put(.woke(track: $0, $1)) }
+        output.finished = { [outputs = self.outputs] in outputs.put(.finished(track: $0)) }
         return output
     }
 
     /// Runs until ``close()`` has been called and everything has been passed on.
     func run() {
-        while let word = self.words.take() {
+        while let word = self.outputs.take() {
             switch word {
             case .packet(let track, let packet): self.target.packet(track, packet)
             case .configuration(let track, let change): self.target.configuration(track, change)
@@ -52,5 +52,5 @@ struct Handover: Sendable {
     }
 
     /// Ends ``run()`` once the queue is empty; nothing may be added after this.
-    func close() { self.words.close() }
+    func close() { self.outputs.close() }
 }

@@ -4,28 +4,28 @@ import Threading
 
 /// The thread that scales each canvas to the sizes of all renditions.
 struct ScaleWorker {
-    let rungs: [EncodedRendition]
+    let renditions: [EncodedRendition]
     let settings: EncodingStage.Settings
     let output: EncodingStage.Output
     let control: EncoderControl
 
     func run(
-        _ canvases: BoundedQueue<EncodingStage.Ticked>, _ queues: [BoundedQueue<EncodingStage.Ticked>],
-        _ birth: StartupResult
+        _ canvases: BoundedQueue<EncodingStage.TimedFrame>, _ queues: [BoundedQueue<EncodingStage.TimedFrame>],
+        _ startup: StartupResult
     ) {
         defer { for queue in queues { queue.close() } }
         // A few graphs at most: one for each canvas size, and for each color signaling: a canvas that is only the
         // background is signaled, one that comes directly from a source may not be.
         var graphs: [Key: FilterGraph] = [:]
-        let tables = RenditionSchedule(self.rungs)
+        let tables = RenditionSchedule(self.renditions)
         var input: [Picture] = []
         // A repeated canvas has already been scaled.
-        var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
+        var made: [[Int]: (canvas: Picture, frames: [Picture])] = [:]
         var passingBefore: Int?
         var sleep = self.settings.sleepTicks.map { RenditionSleep(segmentTicks: $0) }
         var memoryLook = PoolCheckTimer(every: self.settings.fps * 60)
         if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
-        birth.report(.success(nil))
+        startup.report(.success(nil))
         var turn = WorkTurn(self.settings.limiter, rank: WorkRank.scaling)
         defer { turn.end() }
         while let canvas = turn.take(from: canvases) {
@@ -45,7 +45,7 @@ struct ScaleWorker {
                 }
                 if let asleep = sleep?.asleep, !asleep.isEmpty {
                     takers.removeAll { asleep.contains($0) }
-                    if asleep.count == self.rungs.count { self.control.passed(canvas.tick) }
+                    if asleep.count == self.renditions.count { self.control.passed(canvas.tick) }
                 }
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],
@@ -53,7 +53,7 @@ struct ScaleWorker {
                         || made.canvas.format == canvas.picture.format
                             && takers.allSatisfy({ self.control.holds(canvas.tick, track: $0) })
                 {
-                    Self.hand(made.pictures, to: takers, canvas, queues, &turn)
+                    Self.hand(made.frames, to: takers, canvas, queues, &turn)
                     continue
                 }
                 let key = Key(format: canvas.picture.format, takers: takers)
@@ -67,10 +67,10 @@ struct ScaleWorker {
                 }
                 input.removeAll(keepingCapacity: true)
                 input.append(canvas.picture)
-                var pictures = made.removeValue(forKey: takers)?.pictures ?? []
-                try graph.run(input, pts: canvas.tick, into: &pictures)
-                made[takers] = (canvas.picture, pictures)
-                Self.hand(pictures, to: takers, canvas, queues, &turn)
+                var frames = made.removeValue(forKey: takers)?.frames ?? []
+                try graph.run(input, pts: canvas.tick, into: &frames)
+                made[takers] = (canvas.picture, frames)
+                Self.hand(frames, to: takers, canvas, queues, &turn)
                 if memoryLook.isDue() {
                     // An oversized graph would keep the memory of a temporary backlog; it is opened anew for the next
                     // canvas.
@@ -89,8 +89,8 @@ struct ScaleWorker {
     ///
     /// - Returns: Whether anything has changed.
     private func carryOut(
-        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.Ticked,
-        _ queues: [BoundedQueue<EncodingStage.Ticked>], _ turn: inout WorkTurn
+        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.TimedFrame,
+        _ queues: [BoundedQueue<EncodingStage.TimedFrame>], _ turn: inout WorkTurn
     ) -> Bool {
         guard
             let changes = sleep?.step(
@@ -104,7 +104,8 @@ struct ScaleWorker {
             switch change {
             case .sleep(let track) where queues.indices.contains(track):
                 turn.put(
-                    EncodingStage.Ticked(picture: canvas.picture, tick: canvas.tick, isSleep: true), into: queues[track]
+                    EncodingStage.TimedFrame(picture: canvas.picture, tick: canvas.tick, isSleep: true),
+                    into: queues[track]
                 )
             case .wake(let track):
                 self.control.woke(track, at: canvas.tick)
@@ -116,12 +117,12 @@ struct ScaleWorker {
     }
 
     private static func hand(
-        _ pictures: [Picture], to takers: [Int], _ canvas: EncodingStage.Ticked,
-        _ queues: [BoundedQueue<EncodingStage.Ticked>], _ turn: inout WorkTurn
+        _ frames: [Picture], to takers: [Int], _ canvas: EncodingStage.TimedFrame,
+        _ queues: [BoundedQueue<EncodingStage.TimedFrame>], _ turn: inout WorkTurn
     ) {
         let step = canvas.step.map { TickPlan(gop: $0.gop) }
-        for (index, picture) in zip(takers, pictures) {
-            turn.put(EncodingStage.Ticked(picture: picture, tick: canvas.tick, step: step), into: queues[index])
+        for (index, picture) in zip(takers, frames) {
+            turn.put(EncodingStage.TimedFrame(picture: picture, tick: canvas.tick, step: step), into: queues[index])
         }
     }
 
@@ -135,7 +136,7 @@ struct ScaleWorker {
     private func open(for key: Key) throws(MediaError) -> FilterGraph {
         let format = key.format
         let text = LadderGraph(
-            sizes: key.takers.map { self.rungs[$0] }.map { $0.size(ofCanvas: format, declared: self.settings) },
+            sizes: key.takers.map { self.renditions[$0] }.map { $0.size(ofCanvas: format, declared: self.settings) },
             width: format.width,
             height: format.height)
         return try FilterGraph.open(
@@ -147,77 +148,79 @@ struct ScaleWorker {
 /// The thread that encodes one rendition.
 struct RenditionWorker {
     let track: Int
-    let rung: EncodedRendition
+    let rendition: EncodedRendition
     let settings: EncodingStage.Settings
     let output: EncodingStage.Output
     let control: EncoderControl
 
-    func run(_ queue: BoundedQueue<EncodingStage.Ticked>, _ birth: StartupResult) {
+    func run(_ queue: BoundedQueue<EncodingStage.TimedFrame>, _ startup: StartupResult) {
         defer { self.output.finished(self.track) }
         SchedulerSlice(isOffline: self.settings.isOffline).requestForThisThread()
         var encoder: RenditionEncoder
         do {
             encoder = try RenditionEncoder.open(
-                self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames,
+                self.rendition, by: self.settings.encoders, partFrames: self.settings.partFrames,
                 stride: self.settings.isOffline ? nil : self.control.stride(self.track),
                 changed: { self.fellBack($0) })
         } catch {
-            birth.report(.failure(error))
+            startup.report(.failure(error))
             return
         }
         let first = encoder.parameters
         if let fallback = encoder.startFallback { self.control.note(fallback, track: self.track) }
-        birth.report(.success(encoder.opened))
+        startup.report(.success(encoder.opened))
         var last: Picture?
         var isPassing = false
         var isAsleep = false
         /// The initialization of the passthrough stream, which contains the encoder's parameter sets too.
         var initialization: CodecParameters?
-        let (width, height, fps) = (self.rung.settings.width, self.rung.settings.height, self.rung.settings.fps)
+        let (width, height, fps) = (
+            self.rendition.settings.width, self.rendition.settings.height, self.rendition.settings.fps
+        )
         var turn = WorkTurn(self.settings.limiter, rank: WorkRank.encoding(pixels: width &* height &* fps))
         defer { turn.end() }
         do {
-            while var ticked = turn.take(from: queue) {
-                if ticked.isSleep {
+            while var timed = turn.take(from: queue) {
+                if timed.isSleep {
                     try encoder.finish { self.output.packet(self.track, $0) }
                     isAsleep = true
                     last = nil
-                    self.output.slept(self.track, ticked.tick)
+                    self.output.slept(self.track, timed.tick)
                     self.control.fellAsleep(self.track)
                     continue
                 }
-                if let pass = ticked.step?.pass {
+                if let pass = timed.step?.pass {
                     if let stream = pass.stream {
                         // The frames inside the encoder belong before the passthrough.
                         if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
                         isPassing = true
                         initialization = stream.initialization
-                        self.output.configuration(self.track, Self.change(to: stream, at: ticked.tick))
+                        self.output.configuration(self.track, Self.change(to: stream, at: timed.tick))
                     }
-                    self.control.entered(ticked.tick, track: self.track)
-                    self.output.entered(self.track, ticked.tick)
+                    self.control.entered(timed.tick, track: self.track)
+                    self.output.entered(self.track, timed.tick)
                     for packet in pass.packets { self.output.packet(self.track, packet) }
                     last = nil
                     continue
                 }
-                if let last, self.control.drops(ticked.tick), last.format == ticked.picture.format {
+                if let last, self.control.drops(timed.tick), last.format == timed.picture.format {
                     try self.giveUp(&encoder, showing: last)
-                    if self.control.holds(ticked.tick, track: self.track) { ticked.picture = last }
+                    if self.control.holds(timed.tick, track: self.track) { timed.picture = last }
                 }
                 // Offline no frame is held; do not spend its memory.
-                if !self.settings.isOffline { last = ticked.picture }
-                let format = ticked.picture.format
+                if !self.settings.isOffline { last = timed.picture }
+                let format = timed.picture.format
                 if isAsleep {
                     isAsleep = false
-                    try self.wake(&encoder, at: ticked, first)
+                    try self.wake(&encoder, at: timed, first)
                 } else if isPassing || format.width != encoder.settings.width
                     || format.height != encoder.settings.height
                 {
                     if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
-                    try self.reopen(&encoder, at: ticked, after: isPassing, initialization: initialization, first)
+                    try self.reopen(&encoder, at: timed, after: isPassing, initialization: initialization, first)
                     isPassing = false
                 }
-                try self.encode(ticked, &encoder)
+                try self.encode(timed, &encoder)
             }
             if !isPassing, !isAsleep { try encoder.finish { self.output.packet(self.track, $0) } }
         } catch {
@@ -243,13 +246,13 @@ extension RenditionWorker {
             height: stream.height, tick: tick, isPassed: true)
     }
 
-    private func encode(_ ticked: EncodingStage.Ticked, _ encoder: inout RenditionEncoder) throws(MediaError) {
+    private func encode(_ timed: EncodingStage.TimedFrame, _ encoder: inout RenditionEncoder) throws(MediaError) {
         // The GOP grid is the room's: an IDR frame at every multiple of the GOP length, or at the next frame if that
         // tick was lost.
-        let opening = self.settings.opening?.gop(ofFrame: ticked.tick)
-        let gop = ticked.step?.gop ?? opening?.number ?? ticked.tick / Int64(self.settings.gopFrames)
-        self.control.entered(ticked.tick, track: self.track)
-        self.output.entered(self.track, ticked.tick)
+        let opening = self.settings.opening?.gop(ofFrame: timed.tick)
+        let gop = timed.step?.gop ?? opening?.number ?? timed.tick / Int64(self.settings.gopFrames)
+        self.control.entered(timed.tick, track: self.track)
+        self.output.entered(self.track, timed.tick)
         if encoder.begins(gop), let rates = self.control.rates(self.track) {
             try encoder.exchange(rates) { self.output.packet(self.track, $0) }
         }
@@ -259,8 +262,8 @@ extension RenditionWorker {
         }
         let isAsked = self.control.takeKeyframeRequest(self.track)
         // A cut can begin a GOP at any tick.
-        let first = ticked.step == nil ? opening?.first ?? gop * Int64(self.settings.gopFrames) : nil
-        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, first: first, isKey: isAsked) {
+        let first = timed.step == nil ? opening?.first ?? gop * Int64(self.settings.gopFrames) : nil
+        try encoder.encode(timed.picture, tick: timed.tick, gop: gop, first: first, isKey: isAsked) {
             self.output.packet(self.track, $0)
         }
     }
@@ -286,15 +289,15 @@ extension RenditionWorker {
     /// Opens a new encoder for a rendition that wakes. Its parameter sets are those from before, unless the canvas has
     /// another size, or libx264 replaces a hardware encoder.
     private func wake(
-        _ encoder: inout RenditionEncoder, at ticked: EncodingStage.Ticked, _ first: CodecParameters
+        _ encoder: inout RenditionEncoder, at timed: EncodingStage.TimedFrame, _ first: CodecParameters
     ) throws(MediaError) {
-        let format = ticked.picture.format
+        let format = timed.picture.format
         let isSame = format.width == encoder.settings.width && format.height == encoder.settings.height
         guard isSame else {
-            return try self.reopen(&encoder, at: ticked, after: false, initialization: nil, first)
+            return try self.reopen(&encoder, at: timed, after: false, initialization: nil, first)
         }
         let (before, initialization) = (encoder.parameters, encoder.initialization)
-        try encoder.reopen(format, rates: self.control.rates(self.track), tick: ticked.tick)
+        try encoder.reopen(format, rates: self.control.rates(self.track), tick: timed.tick)
         self.control.note(self.track, isCheap: false)
         // libx264 may have replaced a hardware encoder that did not open again.
         guard encoder.parameters != before else { return }
@@ -302,14 +305,14 @@ extension RenditionWorker {
             self.track,
             EncodingStage.Reconfiguration(
                 parameters: encoder.parameters, initialization: initialization, width: format.width,
-                height: format.height, tick: ticked.tick))
+                height: format.height, tick: timed.tick))
     }
 
     private func reopen(
-        _ encoder: inout RenditionEncoder, at ticked: EncodingStage.Ticked, after wasPassing: Bool,
+        _ encoder: inout RenditionEncoder, at timed: EncodingStage.TimedFrame, after wasPassing: Bool,
         initialization: CodecParameters?, _ first: CodecParameters
     ) throws(MediaError) {
-        try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track), tick: ticked.tick)
+        try encoder.reopen(timed.picture.format, rates: self.control.rates(self.track), tick: timed.tick)
         self.control.note(self.track, isCheap: false)
         self.output.configuration(
             self.track,
@@ -319,29 +322,29 @@ extension RenditionWorker {
                 initialization: encoder.initialization ?? (encoder.parameters == first ? initialization : nil),
                 width: encoder.settings.width,
                 height: encoder.settings.height,
-                tick: ticked.tick, isPassed: wasPassing ? false : nil))
+                tick: timed.tick, isPassed: wasPassing ? false : nil))
     }
 }
 
 /// The thread that encodes the audio at one bit rate.
-struct SoundWorker {
+struct AudioWorker {
     let track: Int
     /// Bit rate of the AAC stream in bits per second.
     let bitrate: Int
     let settings: EncodingStage.Settings
     let output: EncodingStage.Output
 
-    func run(_ queue: BoundedQueue<EncodingStage.SoundBlock>, _ birth: StartupResult) {
+    func run(_ queue: BoundedQueue<EncodingStage.AudioBlock>, _ startup: StartupResult) {
         defer { self.output.finished(self.track) }
         if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         let encoder: any BlockEncoder
         do {
             encoder = try self.settings.encoders.audio(self.settings.sampleRate, self.bitrate, "encode[audio]")
         } catch {
-            birth.report(.failure(error))
+            startup.report(.failure(error))
             return
         }
-        birth.report(
+        startup.report(
             .success(OpenedEncoder(parameters: CodecParameters(codec: .aac, configuration: encoder.configuration))))
         var expected: Int64?
         var first: Int64?

@@ -42,7 +42,7 @@ package struct PassthroughStream: Sendable {
     }
 
     /// Number of frames and bytes of a complete GOP, and whether it has B-frames.
-    private struct Past: Sendable {
+    private struct CompletedGOP: Sendable {
         var frames: Int64
         var bytes: Int64
         var hasBFrames = false
@@ -70,7 +70,7 @@ package struct PassthroughStream: Sendable {
     /// Whether the publication has ended.
     package private(set) var isEnded = false
     private var gop: GOP?
-    private var past: [Past] = []
+    private var completedGOPs: [CompletedGOP] = []
     /// For measuring the frame rate: time of the last IDR frame in nanoseconds, and number of packets since, with it.
     private var counted: (since: Int64, packets: Int64)?
     /// Frame rate in thousandths of a frame per second, over the last GOP.
@@ -98,7 +98,7 @@ package struct PassthroughStream: Sendable {
     /// Discards all measurements. Complete chunks stay.
     private mutating func forget() {
         self.gop = nil
-        self.past = []
+        self.completedGOPs = []
         self.counted = nil
         self.measuredFps = nil
         self.goodGops = 0
@@ -124,7 +124,7 @@ package struct PassthroughStream: Sendable {
     /// The longest recent keyframe interval in ticks, including the open GOP; `nil` before the first complete GOP.
     package var longestGop: Int64? {
         let open = (self.gop?.last ?? -1) + 1
-        return self.past.map(\.frames).max().map { max($0, open) }
+        return self.completedGOPs.map(\.frames).max().map { max($0, open) }
     }
 
     /// First tick of the open GOP, and its length so far in ticks; `nil` if there is none.
@@ -132,18 +132,18 @@ package struct PassthroughStream: Sendable {
 
     /// Whether the open GOP is longer than each recent complete one, so that its end cannot be predicted.
     package var isKeyOverdue: Bool {
-        guard let open = self.openGop, let longest = self.past.map(\.frames).max() else { return false }
+        guard let open = self.openGop, let longest = self.completedGOPs.map(\.frames).max() else { return false }
         return open.frames > longest
     }
 
     /// Whether frames of a recent GOP, including the open one, are decoded in another order than they are shown in.
-    package var hasBFrames: Bool { self.gop?.hasBFrames == true || self.past.contains(where: \.hasBFrames) }
+    package var hasBFrames: Bool { self.gop?.hasBFrames == true || self.completedGOPs.contains(where: \.hasBFrames) }
 
     /// Bits per second over the last GOPs; `nil` before the first complete GOP.
     package var averageBitrate: Int64? {
-        let frames = self.past.reduce(0) { $0 + $1.frames }
+        let frames = self.completedGOPs.reduce(0) { $0 + $1.frames }
         guard frames > 0 else { return nil }
-        return self.past.reduce(0) { $0 &+ $1.bytes } &* 8 &* self.fps / frames
+        return self.completedGOPs.reduce(0) { $0 &+ $1.bytes } &* 8 &* self.fps / frames
     }
 
     /// Returns the largest number of bits by which any run of recent GOPs, including the open one, exceeds a bit rate.
@@ -151,8 +151,8 @@ package struct PassthroughStream: Sendable {
     package func excess(over bitrate: Int64) -> Int64 {
         var level: Int64 = 0
         var highest: Int64 = 0
-        var runs = self.past
-        if let gop = self.gop { runs.append(Past(frames: gop.last + 1, bytes: gop.bytes)) }
+        var runs = self.completedGOPs
+        if let gop = self.gop { runs.append(CompletedGOP(frames: gop.last + 1, bytes: gop.bytes)) }
         for run in runs {
             level = max(0, level) &+ run.bytes &* 8 &- TimeMath.scale(bitrate, by: run.frames, over: self.fps)
             highest = max(highest, level)
@@ -231,9 +231,9 @@ package struct PassthroughStream: Sendable {
                 self.goodGops += 1
                 if self.goodGops > 1 { self.trouble = nil }
             }
-            self.past.append(
-                Past(frames: before.last + 1, bytes: before.bytes, hasBFrames: before.hasBFrames))
-            if self.past.count > Self.remembered { self.past.removeFirst() }
+            self.completedGOPs.append(
+                CompletedGOP(frames: before.last + 1, bytes: before.bytes, hasBFrames: before.hasBFrames))
+            if self.completedGOPs.count > Self.remembered { self.completedGOPs.removeFirst() }
         }
         self.gop = GOP(tick: tick, pts: pts, isContinued: isContinued)
     }

@@ -18,7 +18,7 @@ struct RenditionEncoder {
         var reconfiguration: EncodingStage.Reconfiguration?
     }
 
-    private struct Inside {
+    private struct PendingFrame {
         var tick: Int64
         var gop: Int64
         /// First tick of the GOP that the frame belongs to.
@@ -27,7 +27,7 @@ struct RenditionEncoder {
         var picture: Picture?
     }
 
-    private let rung: EncodedRendition
+    private let rendition: EncodedRendition
     private let encoders: LadderEncoders
     /// Encoder settings, with the size of the current frames.
     private(set) var settings: VideoEncoderSettings
@@ -51,7 +51,7 @@ struct RenditionEncoder {
     /// GOP of the newest frame in the grid, and its first tick.
     private var grid: (gop: Int64, first: Int64)?
     /// Frames inside the encoder, in order: no packet for them or for a later frame was output yet.
-    private var inside: [Inside] = []
+    private var pendingFrames: [PendingFrame] = []
     /// The newest tick for which a packet was output.
     private var newest = Int64.min
 
@@ -64,51 +64,53 @@ struct RenditionEncoder {
     ///     first one of libx264.
     /// - Throws: The error of the encoder, unless it is a hardware encoder that libx264 may replace at the start.
     static func open(
-        _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?, stride: Int64?,
+        _ rendition: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?, stride: Int64?,
         changed: @escaping (Change) -> Void = { _ in }
     ) throws(MediaError) -> RenditionEncoder {
-        var rung = rung
+        var rendition = rendition
         var fallback: EncoderFallback?
         let encoder: any FrameEncoder
         do throws(MediaError) {
-            encoder = try self.open(rung.settings, rung, by: encoders, in: DeadlineEncoder.Limits(), changed)
+            encoder = try self.open(rendition.settings, rendition, by: encoders, in: DeadlineEncoder.Limits(), changed)
         } catch {
-            guard rung.settings.implementation.isHardware, rung.fallsBackAtStart else { throw error }
-            fallback = EncoderFallback(from: rung.settings.implementation, error: error, tick: nil)
-            rung.settings.implementation = .libx264
-            encoder = try self.open(rung.settings, rung, by: encoders, in: DeadlineEncoder.Limits(), changed)
+            guard rendition.settings.implementation.isHardware, rendition.fallsBackAtStart else { throw error }
+            fallback = EncoderFallback(from: rendition.settings.implementation, error: error, tick: nil)
+            rendition.settings.implementation = .libx264
+            encoder = try self.open(rendition.settings, rendition, by: encoders, in: DeadlineEncoder.Limits(), changed)
         }
         var opened = RenditionEncoder(
-            rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames, stride: stride, changed: changed)
+            rendition: rendition, encoders: encoders, encoder: encoder, partFrames: partFrames, stride: stride,
+            changed: changed)
         opened.startFallback = fallback
         return opened
     }
 
     private init(
-        rung: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?, stride: Int64?,
+        rendition: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?,
+        stride: Int64?,
         changed: @escaping (Change) -> Void
     ) {
         self.encoders = encoders
         self.stride = stride
-        self.hasSibling = rung.settings.sibling != nil
+        self.hasSibling = rendition.settings.sibling != nil
         self.partFrames = partFrames.map { Int64(max(1, $0)) }
-        self.rung = rung
-        self.settings = rung.settings
+        self.rendition = rendition
+        self.settings = rendition.settings
         self.encoder = encoder
         self.standby = encoder as? StandbyEncoder
         self.changed = changed
-        self.inside.reserveCapacity(128)
+        self.pendingFrames.reserveCapacity(128)
     }
 
     /// Opens an encoder; a hardware encoder gets libx264 on standby.
     private static func open(
-        _ settings: VideoEncoderSettings, _ rung: EncodedRendition, after before: StandbyEncoder? = nil,
+        _ settings: VideoEncoderSettings, _ rendition: EncodedRendition, after before: StandbyEncoder? = nil,
         by encoders: LadderEncoders, in limits: DeadlineEncoder.Limits = .running, _ changed: @escaping (Change) -> Void
     ) throws(MediaError) -> any FrameEncoder {
-        let place = "encode[\(rung.name)]"
+        let place = "encode[\(rendition.name)]"
         guard settings.implementation.isHardware else { return try encoders.video(settings, place) }
         return try StandbyEncoder.open(settings, after: before, by: encoders, limits: limits, place: place) { change in
-            let tick = change.pts &* Int64(rung.frameStep)
+            let tick = change.pts &* Int64(rendition.frameStep)
             changed(
                 Change(
                     fallback: EncoderFallback(from: settings.implementation, error: change.error, tick: tick),
@@ -135,7 +137,7 @@ struct RenditionEncoder {
     func begins(_ gop: Int64) -> Bool { self.gop.map { $0 != gop } ?? false }
 
     /// Whether the encoder has had no frame yet, so that its replacement need not wait for the next IDR frame.
-    var isUnused: Bool { self.inside.isEmpty && self.newest == .min }
+    var isUnused: Bool { self.pendingFrames.isEmpty && self.newest == .min }
 
     /// Continues with frames of another size, or after passthrough. Frames inside the encoder are lost unless
     /// ``finish(_:)`` was called before.
@@ -152,13 +154,13 @@ struct RenditionEncoder {
         (self.settings.width, self.settings.height) = (format.width, format.height)
         do throws(MediaError) {
             self.take(
-                try Self.open(self.settings, self.rung, after: self.standby, by: self.encoders, self.changed),
+                try Self.open(self.settings, self.rendition, after: self.standby, by: self.encoders, self.changed),
                 isCheap: false)
         } catch {
             guard self.settings.implementation.isHardware else { throw error }
             let fallback = EncoderFallback(from: self.settings.implementation, error: error, tick: tick)
             self.becomeSoftware()
-            self.take(try Self.open(self.settings, self.rung, by: self.encoders, self.changed), isCheap: false)
+            self.take(try Self.open(self.settings, self.rendition, by: self.encoders, self.changed), isCheap: false)
             self.changed(Change(fallback: fallback))
         }
         self.gop = nil
@@ -174,12 +176,12 @@ struct RenditionEncoder {
         _ picture: Picture, tick: Int64, gop: Int64, first: Int64? = nil, isKey: Bool = false,
         _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
-        let step = Int64(self.rung.frameStep)
+        let step = Int64(self.rendition.frameStep)
         let begin = first ?? self.grid.flatMap { $0.gop == gop ? $0.first : nil } ?? tick
         self.grid = (gop, begin)
         // Only frames that the sibling could encode are kept: each holds a whole frame in memory.
         let isKept = !self.isCheap && self.hasSibling && (self.stride.map { tick % $0 == 0 } ?? false)
-        self.inside.append(Inside(tick: tick, gop: gop, first: begin, picture: isKept ? picture : nil))
+        self.pendingFrames.append(PendingFrame(tick: tick, gop: gop, first: begin, picture: isKept ? picture : nil))
         let next = tick + step - begin
         let endsPart = self.settings.bFrames > 0 && self.partFrames.map { next % $0 < step } ?? false
         var newest = self.newest
@@ -192,14 +194,14 @@ struct RenditionEncoder {
         self.newest = newest
         self.gop = gop
         self.noteFailure()
-        let known = self.inside.firstIndex { $0.tick > newest } ?? self.inside.count
-        self.inside.removeFirst(known)
+        let known = self.pendingFrames.firstIndex { $0.tick > newest } ?? self.pendingFrames.count
+        self.pendingFrames.removeFirst(known)
     }
 
     /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:tick:)`` makes it usable again.
     mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         try self.encoder.finish(body)
-        self.inside.removeAll(keepingCapacity: true)
+        self.pendingFrames.removeAll(keepingCapacity: true)
         self.noteFailure()
     }
 
@@ -232,7 +234,7 @@ struct RenditionEncoder {
         try self.encoder.finish(body)
         self.noteFailure()
         if isHardware, !self.settings.implementation.isHardware {
-            other = try Self.open(self.settings, self.rung, by: self.encoders, self.changed)
+            other = try Self.open(self.settings, self.rendition, by: self.encoders, self.changed)
         }
         self.take(other, isCheap: self.isCheap)
     }
@@ -251,7 +253,7 @@ struct RenditionEncoder {
         showing held: Picture, keepsMotion: Bool, _ body: (CodedPacket) -> Void
     ) throws(MediaError) -> Bool {
         guard !self.isCheap, let other = self.replacement(isCheap: true) else { return false }
-        let left = self.inside
+        let left = self.pendingFrames
         self.take(other, isCheap: true)
         self.gop = nil
         var shown = keepsMotion ? left.lazy.compactMap(\.picture).first ?? held : held
@@ -277,13 +279,13 @@ struct RenditionEncoder {
         self.encoder = encoder
         self.standby = encoder as? StandbyEncoder
         self.isCheap = isCheap
-        self.inside.removeAll(keepingCapacity: true)
+        self.pendingFrames.removeAll(keepingCapacity: true)
     }
 
     /// Opens an encoder whose packets fit the current initialization segment; `nil` if there is none.
     private func replacement(isCheap: Bool) -> (any FrameEncoder)? {
         guard let wanted = isCheap ? self.settings.sibling : self.settings,
-            let other = try? Self.open(wanted, self.rung, by: self.encoders, self.changed),
+            let other = try? Self.open(wanted, self.rendition, by: self.encoders, self.changed),
             other.parameterSets == self.encoder.parameterSets,
             self.standby?.isSoftware != false
                 || (other as? StandbyEncoder)?.initialization == self.standby?.initialization

@@ -6,12 +6,13 @@ struct RenditionSchedule {
     private let tables: [[[Int]]]
     private let period: Int64
 
-    init(_ rungs: [EncodedRendition]) {
-        let period = Set(rungs.map(\.frameStep)).reduce(1, *)
+    init(_ renditions: [EncodedRendition]) {
+        let period = Set(renditions.map(\.frameStep)).reduce(1, *)
         self.period = Int64(period)
-        let passing: [Int?] = [nil] + rungs.indices.map { $0 }
+        let passing: [Int?] = [nil] + renditions.indices.map { $0 }
         self.tables = passing.map { passing in
-            (0..<period).map { tick in rungs.indices.filter { $0 != passing && rungs[$0].takes(Int64(tick)) } }
+            (0..<period).map { tick in renditions.indices.filter { $0 != passing && renditions[$0].takes(Int64(tick)) }
+            }
         }
     }
 

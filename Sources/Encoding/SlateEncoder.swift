@@ -32,13 +32,13 @@ package enum SlateEncoder {
         let coded = Mutex<[Int: [CodedPacket]]>([:])
         let failure = Mutex<MediaError?>(nil)
         let stage = try EncodingStage.open(
-            rungs: ladder.softwareRungs, settings: settings,
+            renditions: ladder.softwareRenditions, settings: settings,
             output: EncodingStage.Output(
                 packet: { track, packet in coded.withLock { $0[track, default: []].append(packet) } },
                 finished: { _ in }, failed: { error in failure.withLock { $0 = $0 ?? error } }))
         let silence = [Float](repeating: 0, count: AudioEncoder.frameLength * 2)
         for block in 0..<Self.silentBlocks {
-            stage.put(sound: silence, position: block * Int64(AudioEncoder.frameLength))
+            stage.put(audio: silence, position: block * Int64(AudioEncoder.frameLength))
         }
         for tick in 0..<frames { _ = stage.put(picture, tick: Int64(tick)) }
         stage.finish()

@@ -160,7 +160,7 @@ extension EventDeclaration {
             "audio.levels", "Audio levels of the program and each source, every audio.levelIntervalMs.",
             [
                 JSONField("program", .named("SoundLevel"), "The program."),
-                JSONField("sources", .list(.object([Self.uid] + Self.soundLevel)), "Each source, before its volume."),
+                JSONField("sources", .list(.object([Self.uid] + Self.audioLevel)), "Each source, before its volume."),
             ]),
         EventDeclaration(
             "audio.speaking",

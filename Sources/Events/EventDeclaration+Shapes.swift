@@ -39,7 +39,7 @@ extension EventDeclaration {
     package static let shapes: [(name: String, shape: JSONShape)] = [
         (AlarmReply.schemaName, AlarmReply.shape), ("Clip", Self.clip), ("Figures", Self.figures),
         (HealthFinding.schemaName, HealthFinding.shape),
-        ("SoundLevel", .object(Self.soundLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
+        ("SoundLevel", .object(Self.audioLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
         ("Summary", Self.summary),
     ]
 
@@ -68,7 +68,7 @@ extension EventDeclaration {
             example: .thousandths(1_000)),
     ])
 
-    static let soundLevel = [
+    static let audioLevel = [
         JSONField("peakDb", .number, "sample peak, dBFS", example: .thousandths(-6_100)),
         JSONField("loudness", .number, "of the last 3 s, LUFS", example: .thousandths(-18_400)),
         JSONField("momentary", .number, "of the last 0.4 s, LUFS", example: .thousandths(-17_900)),

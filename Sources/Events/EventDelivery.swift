@@ -31,7 +31,7 @@ package final class EventDelivery: Sendable {
     private let initial: [Webhook]
     private let roomID: String
     private let log: EventLog
-    private let book: DeliveryLog
+    private let deliveryLog: DeliveryLog
     private let client: HTTPClient
     private let egress: EgressGate?
     private let notify: Notify
@@ -56,7 +56,7 @@ package final class EventDelivery: Sendable {
         self.initial = webhooks
         self.roomID = roomID
         self.log = log
-        self.book = DeliveryLog(directory: directory)
+        self.deliveryLog = DeliveryLog(directory: directory)
         self.notify = notify
         self.client = .forWebhooks()
     }
@@ -68,16 +68,16 @@ package final class EventDelivery: Sendable {
     ///   events after it.
     package func begin(new: Int64) {
         self.state.withLock { state in
-            self.book.keepRefusals(of: self.initial)
+            self.deliveryLog.keepRefusals(of: self.initial)
             for webhook in self.initial {
-                if self.book.isRefused(by: webhook) {
+                if self.deliveryLog.isRefused(by: webhook) {
                     state.lastNumber += 1
                     let receiver = WebhookReceiver(webhook, isRefusing: true)
                     state.services.append(Service(number: state.lastNumber, receiver: receiver))
                     continue
                 }
                 // If the journal is lost but the delivery state is not, the numbers have started again.
-                let delivered = min(self.book.delivered(to: webhook.id) ?? new, new)
+                let delivered = min(self.deliveryLog.delivered(to: webhook.id) ?? new, new)
                 state.services.append(self.serve(WebhookReceiver(webhook), from: delivered, once: new, &state))
             }
         }
@@ -94,15 +94,15 @@ package final class EventDelivery: Sendable {
             state.services = []
             for webhook in webhooks {
                 guard let index = before.firstIndex(where: { $0.receiver.id == webhook.id }) else {
-                    self.book.set(last, for: webhook.id)
+                    self.deliveryLog.set(last, for: webhook.id)
                     state.services.append(self.serve(WebhookReceiver(webhook), from: last, once: last, &state))
                     continue
                 }
                 let service = before.remove(at: index)
                 let isAnew = service.receiver.change(to: webhook)
                 if isAnew {
-                    self.book.accept(webhook.id)
-                    self.book.set(last, for: webhook.id)
+                    self.deliveryLog.accept(webhook.id)
+                    self.deliveryLog.set(last, for: webhook.id)
                 }
                 state.services.append(
                     isAnew ? self.serve(service.receiver, from: last, once: last, &state) : service)
@@ -110,7 +110,7 @@ package final class EventDelivery: Sendable {
             for service in before {
                 let id = service.receiver.id
                 service.receiver.leave(at: last)
-                if !webhooks.contains(where: { $0.id == id }) { self.book.forget(id) }
+                if !webhooks.contains(where: { $0.id == id }) { self.deliveryLog.forget(id) }
                 state.tasks[service.number]?.cancel()
             }
             return before.filter { state.tasks[$0.number] == nil }.map(\.receiver.webhook)
@@ -130,7 +130,7 @@ package final class EventDelivery: Sendable {
         let (services, last) = (self.state.withLock(\.services), self.log.last)
         return services.map { service in
             let receiver = service.receiver
-            let delivered = receiver.isRefusing ? nil : self.book.delivered(to: receiver.id)
+            let delivered = receiver.isRefusing ? nil : self.deliveryLog.delivered(to: receiver.id)
             return (receiver.webhook.shownURL, max(0, last - (delivered ?? last)))
         }
     }
@@ -148,7 +148,7 @@ package final class EventDelivery: Sendable {
         }
         for task in tasks { await task.value }
         deadline.cancel()
-        self.book.flush()
+        self.deliveryLog.flush()
         try? await self.client.shutdown()
     }
 
@@ -221,7 +221,7 @@ package final class EventDelivery: Sendable {
             if Task.isCancelled, case .failed = outcome { return }
             receiver.count(outcome)
             let notice = queue.attempted(event, outcome, now: self.clock.now(), jitter: Int64.random(in: 0..<1000))
-            if queue.isDisabled, !receiver.refuse(webhook, { self.book.refuse(webhook) }) {
+            if queue.isDisabled, !receiver.refuse(webhook, { self.deliveryLog.refuse(webhook) }) {
                 queue = WebhookQueue(types: webhook.types, delivered: queue.delivered)
                 continue
             }
@@ -231,7 +231,7 @@ package final class EventDelivery: Sendable {
     }
 
     private func note(_ queue: WebhookQueue, of receiver: WebhookReceiver) {
-        receiver.unlessGone { self.book.set(queue.delivered, for: receiver.id) }
+        receiver.unlessGone { self.deliveryLog.set(queue.delivered, for: receiver.id) }
     }
 
     private func post(_ event: EventRecord, to webhook: Webhook) async -> WebhookQueue.Outcome {

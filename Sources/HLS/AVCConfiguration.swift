@@ -21,13 +21,13 @@ package struct AVCConfiguration: Sendable, Hashable {
     ///   the first sequence parameter set can be parsed.
     package init?(nalUnits: [[UInt8]]) {
         let sequences = nalUnits.filter { ($0.first ?? 0) & 0x1F == 7 }
-        let pictures = nalUnits.filter { ($0.first ?? 0) & 0x1F == 8 }
-        guard let first = sequences.first, let sequence = SequenceParameterSet(nalUnit: first), !pictures.isEmpty,
-            sequences.count <= 31, pictures.count <= 255,
-            (sequences + pictures).allSatisfy({ $0.count <= Int(UInt16.max) })
+        let pictureSets = nalUnits.filter { ($0.first ?? 0) & 0x1F == 8 }
+        guard let first = sequences.first, let sequence = SequenceParameterSet(nalUnit: first), !pictureSets.isEmpty,
+            sequences.count <= 31, pictureSets.count <= 255,
+            (sequences + pictureSets).allSatisfy({ $0.count <= Int(UInt16.max) })
         else { return nil }
         self.sequenceParameterSets = sequences
-        self.pictureParameterSets = pictures
+        self.pictureParameterSets = pictureSets
         self.sequence = sequence
     }
 

@@ -29,7 +29,7 @@ extension BoxWriter {
     /// - Parameters:
     ///   - rate: Sample rate in hertz; one that has more than 16 bits is written as 0.
     ///   - configuration: Writes the boxes in the entry.
-    package mutating func sound(
+    package mutating func audio(
         _ type: String, channels: Int, rate: Int, _ configuration: (inout BoxWriter) -> Void
     ) {
         self.box(type) { box in
@@ -70,7 +70,7 @@ extension BoxWriter {
     ///   - configuration: The AudioSpecificConfig, as bytes.
     ///   - stream: Number of the elementary stream.
     package mutating func mp4a(_ audio: AudioSpecificConfig, configuration: [UInt8], stream: UInt16 = 1) {
-        self.sound("mp4a", channels: max(1, audio.channels), rate: audio.sampleRate) {
+        self.audio("mp4a", channels: max(1, audio.channels), rate: audio.sampleRate) {
             $0.esds(configuration, stream: stream)
         }
     }

@@ -7,7 +7,7 @@ package struct StreamUnit: Sendable {
         /// A video access unit: NAL units with four-byte lengths.
         case picture(isKey: Bool)
         /// An AAC frame without ADTS header.
-        case sound
+        case audio
         /// An ID3v2.4 tag.
         case metadata
     }
@@ -150,7 +150,7 @@ package struct MPEGTSMuxer: Sendable {
         var frames: [StreamUnit] = []
         // One and a half AAC frames.
         let longestFrame = 1_536 * Self.timescale / Int64(max(1, parameters.audio?.sampleRate ?? 1))
-        func closeSound() {
+        func closeAudio() {
             guard let first = frames.first, let audio = parameters.audio else { return }
             var payload: [UInt8] = []
             for frame in frames { payload += ADTSHeader.bytes(for: audio, payload: frame.bytes.count) + frame.bytes }
@@ -176,12 +176,12 @@ package struct MPEGTSMuxer: Sendable {
                         pid: Self.video, dts: dts,
                         bytes: Self.packet(0xE0, payload, pts: unit.pts, dts: dts, isBounded: false),
                         isRandomAccess: isKey))
-            case .sound:
+            case .audio:
                 guard parameters.audio != nil, unit.bytes.count <= ADTSHeader.longestPayload else { continue }
                 // A frame that does not directly follow the previous one needs a PES packet with its own time.
-                if let last = frames.last, unit.pts <= last.pts || unit.pts &- last.pts > longestFrame { closeSound() }
+                if let last = frames.last, unit.pts <= last.pts || unit.pts &- last.pts > longestFrame { closeAudio() }
                 frames.append(unit)
-                if frames.count == Self.framesPerPacket { closeSound() }
+                if frames.count == Self.framesPerPacket { closeAudio() }
             case .metadata:
                 // Only video may use a length of 0, which stands for longer payloads.
                 guard parameters.hasMetadata, unit.bytes.count <= Self.longestMetadata else { continue }
@@ -192,7 +192,7 @@ package struct MPEGTSMuxer: Sendable {
                         isRandomAccess: false))
             }
         }
-        closeSound()
+        closeAudio()
         // A stable sort: packets with the same time keep their order.
         return packets.enumerated().sorted { ($0.element.dts, $0.offset) < ($1.element.dts, $1.offset) }.map(\.element)
     }

@@ -21,7 +21,7 @@ package enum MPEGTSReading {
             var decodeTime = fragment.decodeTime
             for sample in fragment.samples {
                 let end = min(position &+ Int(sample.size), fragment.data.upperBound)
-                let content: StreamUnit.Content = kind == .video ? .picture(isKey: sample.isSync) : .sound
+                let content: StreamUnit.Content = kind == .video ? .picture(isKey: sample.isSync) : .audio
                 units.append(
                     StreamUnit(
                         content, Array(bytes[position..<end]), pts: time(decodeTime &+ Int64(sample.offset)),

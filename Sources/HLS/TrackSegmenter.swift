@@ -46,7 +46,7 @@ package struct TrackSegmenter: Sendable {
     /// Whether key frames at the start of a part get a fragment of their own.
     private let isolatesKeys: Bool
     /// Segment boundaries.
-    private var slots: SegmentBoundaries
+    private var boundaries: SegmentBoundaries
     /// Metadata for frames that have not arrived yet.
     package var cues = PendingFrameMetadata()
     private let firstTime: Int64
@@ -67,24 +67,24 @@ package struct TrackSegmenter: Sendable {
     ///
     /// - Parameters:
     ///   - firstTick: First frame of the run, counted from the room's origin; rounded down to the start of a segment.
-    ///   - slots: Segment boundaries; `nil`: the regular ones of the grid.
+    ///   - boundaries: Segment boundaries; `nil`: the regular ones of the grid.
     ///   - frameStep: Program frames from one frame of the track to the next; a part must contain a whole number of the
     ///     track's frames.
     ///   - isolatesKeys: Whether a key frame at the start of a part gets a fragment of its own, for an I-frame
     ///     playlist.
     package init(
-        kind: TrackKind, grid: OutputGrid, firstTick: Int64, slots: SegmentBoundaries? = nil, frameStep: Int = 1,
+        kind: TrackKind, grid: OutputGrid, firstTick: Int64, boundaries: SegmentBoundaries? = nil, frameStep: Int = 1,
         isolatesKeys: Bool = false
     ) {
         self.isolatesKeys = isolatesKeys
         self.kind = kind
         self.grid = grid
-        let slots = slots ?? SegmentBoundaries(grid: grid)
-        self.slots = slots
+        let boundaries = boundaries ?? SegmentBoundaries(grid: grid)
+        self.boundaries = boundaries
         self.ticksPerPicture = OutputGrid.ticksPerFrame * Int64(max(1, frameStep))
-        let slot = slots.slot(ofFrame: min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame))
+        let slot = boundaries.slot(ofFrame: min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame))
         self.currentPart = slot * Int64(grid.partsPerSegment)
-        self.firstTime = slots.startOfPart(self.currentPart, of: kind)
+        self.firstTime = boundaries.startOfPart(self.currentPart, of: kind)
     }
 
     /// Adds the next packet in decoding order.
@@ -102,15 +102,15 @@ package struct TrackSegmenter: Sendable {
             if !units.isEmpty { sample = sample.carrying(units) }
         }
         var output: [Output] = []
-        let part = self.slots.part(at: sample.time, of: self.kind)
+        let part = self.boundaries.part(at: sample.time, of: self.kind)
         if part > self.currentPart { self.advance(to: part, &output) }
         self.samples.append(sample)
         self.openBytes += sample.range.count
         let shownUntil = max(sample.pts, sample.time) + sample.nominal
         self.endTime = max(self.endTime ?? 0, self.kind == .video ? sample.pts + sample.nominal : shownUntil)
         // If nothing can follow in this part, close it now instead of waiting for the next packet.
-        let next = self.slots.partAfter(self.currentPart)
-        if sample.time + sample.nominal >= self.slots.startOfPart(next, of: self.kind) {
+        let next = self.boundaries.partAfter(self.currentPart)
+        if sample.time + sample.nominal >= self.boundaries.startOfPart(next, of: self.kind) {
             self.advance(to: next, &output)
         }
         return output
@@ -123,7 +123,7 @@ package struct TrackSegmenter: Sendable {
     package mutating func finish(cuttingAt end: Int64? = nil) -> [Output] {
         var output: [Output] = []
         if !self.samples.isEmpty {
-            let partEnd = self.slots.startOfPart(self.currentPart + 1, of: self.kind)
+            let partEnd = self.boundaries.startOfPart(self.currentPart + 1, of: self.kind)
             self.closePart(end: min(partEnd, max(self.endTime ?? 0, (self.lastTime ?? 0) + 1)), &output)
         }
         guard !self.parts.isEmpty else { return output }
@@ -146,7 +146,7 @@ package struct TrackSegmenter: Sendable {
         self.endTime = part.end
         self.lastTime = part.end - (self.kind == .video ? OutputGrid.ticksPerFrame : 1)
         var output: [Output] = [.part(part)]
-        self.advance(to: self.slots.partAfter(part.number), &output)
+        self.advance(to: self.boundaries.partAfter(part.number), &output)
         return output
     }
 
@@ -155,9 +155,9 @@ package struct TrackSegmenter: Sendable {
     /// - Returns: The part and segments that end before the frame; empty if the track's media does not reach the frame
     ///   yet: then the next packet completes them.
     package mutating func cut(at frame: Int64) -> [Output] {
-        guard let slot = self.slots.cut(at: frame), let last = self.lastTime else { return [] }
+        guard let slot = self.boundaries.cut(at: frame), let last = self.lastTime else { return [] }
         let first = slot * Int64(self.grid.partsPerSegment)
-        let start = self.slots.startOfPart(first, of: self.kind)
+        let start = self.boundaries.startOfPart(first, of: self.kind)
         let end = self.samples.last.map { $0.time + $0.nominal } ?? (self.parts.last?.end ?? last)
         guard first > self.currentPart, !(self.samples.isEmpty && self.parts.isEmpty), end >= start else { return [] }
         var output: [Output] = []
@@ -170,9 +170,9 @@ package struct TrackSegmenter: Sendable {
     ///
     /// - Returns: The parts and segments before the frame that have not been returned yet.
     package mutating func close(before frame: Int64) -> [Output] {
-        let slot = self.slots.slot(ofFrame: frame)
+        let slot = self.boundaries.slot(ofFrame: frame)
         let first = slot * Int64(self.grid.partsPerSegment)
-        guard self.slots.firstFrame(ofSlot: slot) == frame, first > self.currentPart,
+        guard self.boundaries.firstFrame(ofSlot: slot) == frame, first > self.currentPart,
             !(self.samples.isEmpty && self.parts.isEmpty)
         else { return [] }
         var output: [Output] = []
@@ -220,7 +220,7 @@ package struct TrackSegmenter: Sendable {
             nominal = self.ticksPerPicture
             time = self.decodingTime(pts: pts, dts: dts, isKey: packet.isKey)
         }
-        let slot = self.grid.slot(ofPart: self.slots.part(at: time, of: self.kind))
+        let slot = self.grid.slot(ofPart: self.boundaries.part(at: time, of: self.kind))
         guard slot - self.grid.slot(ofPart: self.currentPart) <= Self.longestJump else { return nil }
         self.lastTime = time
         self.lastDTS = dts
@@ -244,7 +244,7 @@ package struct TrackSegmenter: Sendable {
             }
         }
         var time = self.reorderDelay.map { dts + $0 } ?? first
-        time = max(time, self.slots.startOfPart(self.currentPart, of: .video))
+        time = max(time, self.boundaries.startOfPart(self.currentPart, of: .video))
         if isKey { time = max(time, pts) }
         if let last = self.lastTime { time = max(time, last + OutputGrid.ticksPerFrame) }
         return time
@@ -265,7 +265,7 @@ package struct TrackSegmenter: Sendable {
 
     private mutating func advance(to part: Int64, _ output: inout [Output]) {
         if !self.samples.isEmpty {
-            self.closePart(end: self.slots.startOfPart(self.currentPart + 1, of: self.kind), &output)
+            self.closePart(end: self.boundaries.startOfPart(self.currentPart + 1, of: self.kind), &output)
         }
         let target = self.grid.slot(ofPart: part)
         var slot = self.grid.slot(ofPart: self.currentPart)
@@ -279,7 +279,7 @@ package struct TrackSegmenter: Sendable {
     private mutating func closePart(end: Int64, _ output: inout [Output]) {
         var samples = self.samples
         if self.kind == .video {
-            Self.fit(&samples, start: self.slots.startOfPart(self.currentPart, of: .video), end: end)
+            Self.fit(&samples, start: self.boundaries.startOfPart(self.currentPart, of: .video), end: end)
         }
         let (grid, kind) = (self.grid, self.kind)
         let messages = self.cues.takeMessages { grid.ticks(ofFrame: $0, kind) < end }
@@ -314,8 +314,8 @@ package struct TrackSegmenter: Sendable {
         self.parts.removeAll(keepingCapacity: true)
         guard let first = parts.first, let last = parts.last else {
             let perSlot = Int64(self.grid.partsPerSegment)
-            let start = self.slots.startOfPart(slot * perSlot, of: self.kind)
-            let end = self.slots.startOfPart((slot + 1) * perSlot, of: self.kind)
+            let start = self.boundaries.startOfPart(slot * perSlot, of: self.kind)
+            let end = self.boundaries.startOfPart((slot + 1) * perSlot, of: self.kind)
             return FinishedSegment(
                 slot: slot, kind: self.kind, start: start,
                 duration: MediaDuration(ticks: end - start, timescale: timescale), parts: [])

@@ -72,7 +72,7 @@ extension Linter {
     private static func bare(_ uri: String) -> String { Location.withoutQuery(uri) }
 
     /// The result of decrypting a segment or part.
-    enum Opened {
+    enum DecryptionResult {
         case clear([UInt8])
         case waits
         case unread
@@ -83,7 +83,7 @@ extension Linter {
     /// - Parameter isSure: Whether it is known which key was used; only then a failure is a finding.
     mutating func opened(
         _ reply: LintReply, _ segment: MediaList.Segment, _ index: Int, isSure: Bool
-    ) -> Opened {
+    ) -> DecryptionResult {
         if segment.key.isEmpty { return .clear(reply.body) }
         guard let cipher = self.cipher, let lock = Lock(segment.key) else { return .unread }
         switch self.histories[index].keys[lock.uri] {
@@ -143,7 +143,7 @@ extension Linter {
     }
 
     /// Decrypts the bytes of an entry of an I-frame playlist.
-    func openedRange(_ reply: LintReply, _ segment: MediaList.Segment, _ index: Int) -> Opened {
+    func openedRange(_ reply: LintReply, _ segment: MediaList.Segment, _ index: Int) -> DecryptionResult {
         if segment.key.isEmpty { return .clear(reply.body) }
         guard let cipher = self.cipher, let lock = Lock(segment.key),
             let range = segment.byteRange.flatMap({ BlockRange($0) })

@@ -33,20 +33,20 @@ extension Linter {
             }
             if attributes.plain("CLOSED-CAPTIONS") == "NONE" {
                 saysNone += 1
-                if !Self.isSoundOnly(attributes) { withNone += 1 }
+                if !Self.isAudioOnly(attributes) { withNone += 1 }
             }
         }
         // Audio-only variants need no captions attribute.
-        let withPictures = list.variants.count { !Self.isSoundOnly($0.attributes) }
+        let withPictures = list.variants.count { !Self.isAudioOnly($0.attributes) }
         if saysNone > 0, withNone < withPictures {
             fault(.captionsMixed, "\(withNone) of \(withPictures) variants with video have CLOSED-CAPTIONS=NONE")
         }
     }
 
-    private static func isSoundOnly(_ attributes: AttributeList) -> Bool {
+    private static func isAudioOnly(_ attributes: AttributeList) -> Bool {
         guard let codecs = attributes.quoted("CODECS") else { return false }
-        let sound = ["mp4a", "opus", "flac", "ac-3", "ec-3"]
-        return codecs.split(separator: ",").allSatisfy { codec in sound.contains { codec.lowercased().hasPrefix($0) } }
+        let audio = ["mp4a", "opus", "flac", "ac-3", "ec-3"]
+        return codecs.split(separator: ",").allSatisfy { codec in audio.contains { codec.lowercased().hasPrefix($0) } }
     }
 
     /// Runs the checks that need the data of the whole run; all of them are about a multivariant playlist.
@@ -61,13 +61,13 @@ extension Linter {
                 $0.plain("TYPE") == "AUDIO" && $0.quoted("GROUP-ID") == variant.attributes.quoted("AUDIO")
                     && variant.attributes.quoted("AUDIO") != nil
             }
-            let sound = groups.compactMap { $0.quoted("URI") }
+            let audio = groups.compactMap { $0.quoted("URI") }
                 .compactMap { uri in
                     let url = Location.resolve(uri, against: self.url)
                     return self.histories.first { $0.url == url && $0.index != history.index }
                 }
-            self.checkCoding(variant, history, sound)
-            self.checkBandwidth(variant, history, sound, isLive: !history.isEnded || history.reloads > 0)
+            self.checkCoding(variant, history, audio)
+            self.checkBandwidth(variant, history, audio, isLive: !history.isEnded || history.reloads > 0)
         }
         for rendition in list.renditions where rendition.plain("TYPE") == "AUDIO" {
             self.checkChannels(rendition)
@@ -97,7 +97,7 @@ extension Linter {
     }
 
     private mutating func checkCoding(
-        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory]
+        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ audio: [PlaylistHistory]
     ) {
         func fault(_ rule: Rule, _ what: String) {
             self.addOnce(rule, "\(variant.uri): \(what)", in: self.url)
@@ -105,14 +105,14 @@ extension Linter {
         let attributes = variant.attributes
         if let text = attributes.quoted("CODECS") {
             let declared = Set(text.split(separator: ",").map { $0.lowercased() })
-            let found = sound.reduce(history.codecs) { $0.union($1.codecs) }
+            let found = audio.reduce(history.codecs) { $0.union($1.codecs) }
             for codec in found.sorted() where !declared.contains(where: { Self.stands($0, for: codec.lowercased()) }) {
                 fault(.codecsWrong, "CODECS is \"\(text)\" but the media is \(codec)")
             }
-            for codec in declared.sorted() where !found.isEmpty && sound.allSatisfy({ !$0.codecs.isEmpty }) {
+            for codec in declared.sorted() where !found.isEmpty && audio.allSatisfy({ !$0.codecs.isEmpty }) {
                 // HE-AAC must not be declared for audio that is certainly AAC-LC.
                 let isHighEfficiency = CodecCompatibility.isHighEfficiency(codec)
-                let candidates = ([history] + sound).filter { !isHighEfficiency || !$0.isPlainAAC }.flatMap(\.codecs)
+                let candidates = ([history] + audio).filter { !isHighEfficiency || !$0.isPlainAAC }.flatMap(\.codecs)
                 if !candidates.contains(where: { Self.stands(codec, for: $0.lowercased()) }) {
                     fault(.codecsWrong, "CODECS names \(codec), which no media has")
                 }
@@ -159,10 +159,10 @@ extension Linter {
     }
 
     private mutating func checkBandwidth(
-        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], isLive: Bool
+        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ audio: [PlaylistHistory], isLive: Bool
     ) {
-        let peak = history.meter.peak &+ (sound.map(\.meter.peak).max() ?? 0)
-        let average = history.meter.average &+ (sound.map(\.meter.average).max() ?? 0)
+        let peak = history.meter.peak &+ (audio.map(\.meter.peak).max() ?? 0)
+        let average = history.meter.average &+ (audio.map(\.meter.average).max() ?? 0)
         // AAS 1.28 for live lists, 1.26 for others.
         if let declared = variant.attributes.integer("BANDWIDTH"),
             Self.exceeds(peak, declared, percent: isLive ? 125 : 110)

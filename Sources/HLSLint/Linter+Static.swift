@@ -53,7 +53,7 @@ extension Linter {
         }
         guard let target = list.partTarget, !segment.isGap else { return }
         for (place, part) in segment.parts.dropLast().enumerated() {
-            let isExempt = part.isGap || segment.parts[place + 1].isGap || part.isIndependent && !self.isSound(index)
+            let isExempt = part.isGap || segment.parts[place + 1].isGap || part.isIndependent && !self.isAudio(index)
             // The parts of a gap segment end where the segment was interrupted.
             if !isExempt, part.duration * 100 < target * 85 {
                 self.add(
@@ -67,7 +67,7 @@ extension Linter {
     }
 
     /// Whether the playlist is audio-only: every audio frame is independent, which does not excuse a short part.
-    private func isSound(_ index: Int) -> Bool {
+    private func isAudio(_ index: Int) -> Bool {
         !self.histories[index].hasVideo && !self.histories[index].codecs.isEmpty
     }
 

@@ -36,8 +36,8 @@ package final class IngestServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
-    private let doors: NIOLoopBoundBox<[SRTListener]>
-    private let rtcDoors: NIOLoopBoundBox<[WebRTCListener]>
+    private let srtListeners: NIOLoopBoundBox<[SRTListener]>
+    private let webRTCListeners: NIOLoopBoundBox<[WebRTCListener]>
     /// Gives access to the event loop to callers that may outlive the server; it is closed before the loop ends.
     private let gate = Gate()
     private let running = Mutex(Running())
@@ -63,8 +63,8 @@ package final class IngestServer: Sendable {
             IngestCore(
                 configuration: configuration, clock: clock, logger: logger, hubs: hubs, gate: self.gate, emit: events),
             eventLoop: self.loop)
-        self.doors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
-        self.rtcDoors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
+        self.srtListeners = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
+        self.webRTCListeners = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
         for hub in hubs.values { self.watch(hub) }
     }
 
@@ -139,10 +139,10 @@ package final class IngestServer: Sendable {
         let (listen, host, port) = try Self.address(settings.listen, "ingest.srt.listen")
         let channel: any Channel
         do {
-            channel = try await DatagramSocket.bootstrap(on: self.loop) { [core, loop, doors] in
-                let door = SRTListener(core: core.value, settings: settings, loop: loop)
-                doors.value.append(door)
-                return door
+            channel = try await DatagramSocket.bootstrap(on: self.loop) { [core, loop, srtListeners] in
+                let listener = SRTListener(core: core.value, settings: settings, loop: loop)
+                srtListeners.value.append(listener)
+                return listener
             }.bind(host: host, port: Int(port)).get()
         } catch {
             throw .bindFailed(listen, error, at: "ingest.srt.listen")
@@ -161,13 +161,13 @@ package final class IngestServer: Sendable {
         let (listen, host, port) = try Self.address(settings.udp, "ingest.webrtc.udp")
         let socket: DatagramSocket
         do {
-            let door = try await self.loop.submit { [core, loop, rtcDoors] in
-                let door = WebRTCListener(core: core.value, settings: settings, identity: identity, loop: loop)
-                rtcDoors.value.append(door)
-                return NIOLoopBound(door, eventLoop: loop)
+            let listener = try await self.loop.submit { [core, loop, webRTCListeners] in
+                let listener = WebRTCListener(core: core.value, settings: settings, identity: identity, loop: loop)
+                webRTCListeners.value.append(listener)
+                return NIOLoopBound(listener, eventLoop: loop)
             }.get()
             socket = try await DatagramSocket.open(port: Int(port), on: self.loop) { [loop] port in
-                DatagramSocket.bootstrap(on: loop) { door.value }.bind(host: host, port: port)
+                DatagramSocket.bootstrap(on: loop) { listener.value }.bind(host: host, port: port)
             }.get()
         } catch {
             throw .bindFailed(listen, error, at: "ingest.webrtc.udp")
@@ -183,8 +183,10 @@ package final class IngestServer: Sendable {
         if isStopped { await http.stop(within: .zero) }
         let url = "\(http.boundAddress)/whip/\(self.configuration.admission.app)"
         let authority = String(http.boundAddress.split(separator: "/").last ?? "")
-        self.tell { [rtcDoors, isSecure = settings.certificates != nil] _ in
-            for door in rtcDoors.value { door.opened(candidates, address: authority, isSecure: isSecure) }
+        self.tell { [webRTCListeners, isSecure = settings.certificates != nil] _ in
+            for listener in webRTCListeners.value {
+                listener.opened(candidates, address: authority, isSecure: isSecure)
+            }
         }
         self.logger.info(
             "listening for WHIP",
@@ -202,12 +204,14 @@ package final class IngestServer: Sendable {
             listen: address, limits: limits, certificates: settings.certificates,
             proxies: WHIPProxies.listener(self.configuration.proxies), group: nil, place: "ingest.webrtc.listen",
             logger: self.logger
-        ) { [gate, loop, rtcDoors] request, answer in
+        ) { [gate, loop, webRTCListeners] request, answer in
             // TLS and requests have a thread of their own, so that they cannot delay the media of publishers.
             gate.pass {
                 loop.execute {
-                    guard let door = rtcDoors.value.first else { return answer(ListenerReply(.serviceUnavailable)) }
-                    door.receive(request, answer)
+                    guard let listener = webRTCListeners.value.first else {
+                        return answer(ListenerReply(.serviceUnavailable))
+                    }
+                    listener.receive(request, answer)
                 }
             }
         }
@@ -222,7 +226,7 @@ package final class IngestServer: Sendable {
         let port = socket.localAddress?.port ?? Int(number)
         do {
             let channel = try await PeerStreamSocket.bootstrap(on: self.group, high: WebRTCListener.mostWaiting) {
-                [rtcDoors] in rtcDoors.value.first?.stream(from: $0)
+                [webRTCListeners] in webRTCListeners.value.first?.stream(from: $0)
             }
             .bind(host: host, port: port).get()
             let isStopped = self.running.withLock { running in
@@ -235,7 +239,7 @@ package final class IngestServer: Sendable {
                 "WebRTC publishers cannot connect by TCP", metadata: ["port": "\(port)", "reason": "\(error)"])
         }
         guard let candidates = try? settings.candidates(bound: socket.localAddress, hasTCP: true) else { return }
-        self.tell { [rtcDoors] _ in for door in rtcDoors.value { door.candidates = candidates } }
+        self.tell { [webRTCListeners] _ in for listener in webRTCListeners.value { listener.candidates = candidates } }
     }
 
     private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {
@@ -319,14 +323,14 @@ package final class IngestServer: Sendable {
         // An error leaves nothing to do here or below: the process or the event loop ends without these channels.
         for channel in channels { try? await channel.close().get() }
         let sources = self.hubs.withLock { Array($0.keys) }
-        let asked = try? await self.loop.submit { [core, doors, rtcDoors] in
+        let asked = try? await self.loop.submit { [core, srtListeners, webRTCListeners] in
             var asked = 0
             for source in sources {
                 guard let publisher = core.value.publisher(of: source) else { continue }
                 if !isHandedOver { publisher.refuse(.ended) } else if publisher.handOver() { asked += 1 }
             }
-            for door in doors.value { door.stop() }
-            for door in rtcDoors.value { door.stop() }
+            for listener in srtListeners.value { listener.stop() }
+            for listener in webRTCListeners.value { listener.stop() }
             return asked
         }.get()
         // Publishers read the request while their connections linger.
@@ -335,7 +339,7 @@ package final class IngestServer: Sendable {
         await http?.stop(within: .milliseconds(500))
         for channel in datagrams { try? await channel.close().get() }
         await socket?.close()
-        try? await self.loop.submit { [rtcDoors] in rtcDoors.value = [] }.get()
+        try? await self.loop.submit { [webRTCListeners] in webRTCListeners.value = [] }.get()
         self.gate.close()
         try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()
         try? await self.group.shutdownGracefully()
@@ -348,7 +352,7 @@ package final class IngestServer: Sendable {
         // The SRT shutdown packets still pass through the loopback channels.
         if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
         // Runs after the tasks that the threads queued on the loop.
-        try? await self.loop.submit { [doors] in doors.value = [] }.get()
+        try? await self.loop.submit { [srtListeners] in srtListeners.value = [] }.get()
     }
 
     /// Returns the bootstrap of an RTMP listener.

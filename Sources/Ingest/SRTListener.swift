@@ -215,18 +215,18 @@ final class SRTListener: ChannelInboundHandler {
         let relay = DatagramBootstrap(group: self.loop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let (door, publisher, _) = box.value
-                    try channel.pipeline.syncOperations.addHandler(SRTRelay(door, publisher))
+                    let (owner, publisher, _) = box.value
+                    try channel.pipeline.syncOperations.addHandler(SRTRelay(owner, publisher))
                 }
             }
             .bind(host: "127.0.0.1", port: 0)
         free.and(relay).whenComplete { result in
-            let (door, publisher, source) = box.value
+            let (owner, publisher, source) = box.value
             switch result {
-            case .failure(let error): door.refuse(publisher, code: 1503, reason: "cannot open a socket: \(error)")
+            case .failure(let error): owner.refuse(publisher, code: 1503, reason: "cannot open a socket: \(error)")
             case .success(let (port, channel)):
                 guard !publisher.hasEnded else { return channel.close(promise: nil) }
-                door.listen(publisher, source, port, channel)
+                owner.listen(publisher, source, port, channel)
             }
         }
     }
@@ -266,8 +266,8 @@ final class SRTListener: ChannelInboundHandler {
         relay.flush()
         let box = NIOLoopBound((self, publisher), eventLoop: self.loop)
         self.loop.scheduleTask(in: Self.retryInterval) {
-            let (door, publisher) = box.value
-            door.ask(publisher, door.front.retry(publisher.peer), until: deadline)
+            let (owner, publisher) = box.value
+            owner.ask(publisher, owner.front.retry(publisher.peer), until: deadline)
         }
     }
 
@@ -457,17 +457,17 @@ final class SRTListener: ChannelInboundHandler {
 private final class SRTRelay: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
-    private let door: SRTListener
+    private let owner: SRTListener
     private let publisher: SRTPublisher
 
-    init(_ door: SRTListener, _ publisher: SRTPublisher) {
-        self.door = door
+    init(_ owner: SRTListener, _ publisher: SRTPublisher) {
+        self.owner = owner
         self.publisher = publisher
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = self.unwrapInboundIn(data)
-        self.door.received(envelope.data, from: envelope.remoteAddress, for: self.publisher)
+        self.owner.received(envelope.data, from: envelope.remoteAddress, for: self.publisher)
     }
 
     /// Ignores the error: it means that nothing listens on the loopback port yet, or no longer.

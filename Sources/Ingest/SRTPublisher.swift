@@ -26,10 +26,10 @@ final class SRTPublisher: PublishingConnection {
     var hasEnded = false
     /// True if the caller has sent an SRT shutdown packet.
     var hasLeft = false
-    private let door: SRTListener
+    private let owner: SRTListener
 
-    init(_ door: SRTListener, peer: SocketAddress, caller: SRTCaller, number: Int) {
-        self.door = door
+    init(_ owner: SRTListener, peer: SocketAddress, caller: SRTCaller, number: Int) {
+        self.owner = owner
         self.peer = peer
         self.number = number
         self.remote = IngestServer.text(peer)
@@ -45,7 +45,7 @@ final class SRTPublisher: PublishingConnection {
         return self.hub
     }
 
-    func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
+    func refuse(_ refusal: PublishRefusal) { self.owner.refuse(self, refusal, reason: refusal.text) }
     /// Ends the connection because another server takes over. SRT has no message that asks to reconnect; SRT encoders
     /// reconnect when they are cut off.
     func handOver() -> Bool {
@@ -53,7 +53,7 @@ final class SRTPublisher: PublishingConnection {
         return false
     }
 
-    func giveWay() { self.door.giveWay(self) }
-    func crowdedOut() { self.door.drop(self, "there are too many connections that do not publish", .limitExceeded) }
+    func giveWay() { self.owner.giveWay(self) }
+    func crowdedOut() { self.owner.drop(self, "there are too many connections that do not publish", .limitExceeded) }
     func setPaused(_ isPaused: Bool) { self.feed?.setPaused(isPaused) }
 }

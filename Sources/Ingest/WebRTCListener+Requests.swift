@@ -73,9 +73,9 @@ extension WebRTCListener {
         client.whenGone { [gate = self.core.gate, loop = self.loop] in
             gate.pass {
                 loop.execute {
-                    let (door, publisher) = box.value
+                    let (listener, publisher) = box.value
                     guard publisher.answer != nil else { return }
-                    door.end(publisher, refused: "the client has left", nil)
+                    listener.end(publisher, refused: "the client has left", nil)
                 }
             }
         }

@@ -38,10 +38,10 @@ extension WebRTCListener: PeerStreamHost {
         self.isSweepDue = true
         let box = NIOLoopBound(self, eventLoop: self.loop)
         self.loop.scheduleTask(in: .nanoseconds(ConnectionLimiter.patience)) {
-            let door = box.value
-            door.isSweepDue = false
-            for number in door.streamLimiter.sweep(now: door.now) { door.connections[number]?.close() }
-            door.sweepSoon()
+            let listener = box.value
+            listener.isSweepDue = false
+            for number in listener.streamLimiter.sweep(now: listener.now) { listener.connections[number]?.close() }
+            listener.sweepSoon()
         }
     }
 

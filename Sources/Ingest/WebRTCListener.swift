@@ -238,11 +238,11 @@ final class WebRTCListener: ChannelInboundHandler {
         publisher.timerDue = due
         let box = NIOLoopBound((self, publisher), eventLoop: self.loop)
         publisher.timer = self.loop.scheduleTask(in: .nanoseconds(wait)) {
-            let (door, publisher) = box.value
+            let (listener, publisher) = box.value
             publisher.timerDue = .max
             guard !publisher.hasEnded else { return }
-            let now = door.core.clock.now()
-            door.with(publisher) { $0.advance(to: now, into: &$1) }
+            let now = listener.core.clock.now()
+            listener.with(publisher) { $0.advance(to: now, into: &$1) }
         }
     }
 

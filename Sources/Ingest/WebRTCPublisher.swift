@@ -46,13 +46,13 @@ final class WebRTCPublisher: PublishingConnection {
     /// When the statistics are copied next.
     var nextReport: Int64 = 0
     private(set) var hub: SourceHub?
-    private let door: WebRTCListener
+    private let listener: WebRTCListener
 
     init(
-        _ door: WebRTCListener, remote: SocketAddress?, origin: String?, userAgent: String?, number: Int,
+        _ listener: WebRTCListener, remote: SocketAddress?, origin: String?, userAgent: String?, number: Int,
         answer: @escaping (WHIPReply) -> Void
     ) {
-        self.door = door
+        self.listener = listener
         self.number = number
         self.remote = remote.map(IngestServer.text) ?? "unknown"
         self.address = remote?.ipAddress.flatMap { IPAddress($0) }
@@ -74,7 +74,7 @@ final class WebRTCPublisher: PublishingConnection {
         return self.hub
     }
 
-    func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
+    func refuse(_ refusal: PublishRefusal) { self.listener.refuse(self, refusal, reason: refusal.text) }
 
     /// Ends the connection because another server takes over. WHIP has no message that asks to reconnect: pages notice the
     /// close_notify.
@@ -83,14 +83,14 @@ final class WebRTCPublisher: PublishingConnection {
         return false
     }
 
-    func giveWay() { self.door.giveWay(self) }
-    func crowdedOut() { self.door.crowdedOut(self) }
+    func giveWay() { self.listener.giveWay(self) }
+    func crowdedOut() { self.listener.crowdedOut(self) }
 
     func setPaused(_ isPaused: Bool) {
         guard self.gate.isPaused != isPaused else { return }
         self.gate.isPaused = isPaused
-        if !isPaused { self.door.resumed(self) }
+        if !isPaused { self.listener.resumed(self) }
     }
 
-    func requestKeyFrame() { self.door.requestKeyFrames(self) }
+    func requestKeyFrame() { self.listener.requestKeyFrames(self) }
 }

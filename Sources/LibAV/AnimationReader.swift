@@ -26,9 +26,9 @@ extension PixelRect {
 }
 
 /// Reads a short animation with transparency: decodes its frames, scales them for their place on the canvas, and decodes
-/// its sound. Created, used and released on one thread.
+/// its audio. Created, used and released on one thread.
 ///
-/// Coded video waits inside the reader, so that the sound can be read ahead of it.
+/// Coded video waits inside the reader, so that the audio can be read ahead of it.
 @safe
 package final class AnimationReader {
     /// A frame in ``PictureFormat/sprite(width:height:)`` format.
@@ -46,8 +46,8 @@ package final class AnimationReader {
     private static let longestFrame: Int64 = 10_000_000_000
     /// Duration of the only frame of a file that gives none, in nanoseconds.
     private static let usualFrame: Int64 = 40_000_000
-    /// Largest size of a packet of sound that is decoded, in bytes.
-    private static let longestSound: Int32 = 1 << 17
+    /// Largest size of an audio packet that is decoded, in bytes.
+    private static let longestAudio: Int32 = 1 << 17
 
     private let input: UnsafeMutablePointer<AVFormatContext>
     private let codec: UnsafeMutablePointer<AVCodecContext>
@@ -60,14 +60,14 @@ package final class AnimationReader {
     private let audio: Int32
     private var waiting: [UnsafeMutablePointer<AVPacket>] = unsafe []
     private var waitingBytes = 0
-    private var sound: AudioDecoder?
+    private var audioDecoder: AudioDecoder?
     private var graph: FilterGraph?
     /// Rectangle of the canvas in which the frames are shown; before the first frame, the box that they are fitted into.
     package private(set) var target: PixelRect
     private var isPlaced = false
     /// Timestamp that becomes 0, in nanoseconds; `nil` before the first video packet.
     private var start: Int64?
-    /// Sound from before the first video packet.
+    /// Audio from before the first video packet.
     private var early: [CodedPacket] = []
     private var isFileOver = false
     private var isDrained = false
@@ -77,14 +77,14 @@ package final class AnimationReader {
 
     /// Time of the end of the last frame that was decoded, in nanoseconds.
     package private(set) var videoEnd: Int64 = 0
-    /// Time of the end of the sound that was decoded, in nanoseconds; 0 without sound.
-    package private(set) var soundEnd: Int64 = 0
+    /// Time of the end of the decoded audio, in nanoseconds; 0 without audio.
+    package private(set) var audioEnd: Int64 = 0
 
     /// Opens a file.
     ///
     /// - Parameters:
     ///   - box: The rectangle that the animation is fitted into; size 2…8192.
-    ///   - sampleRate: Sample rate of the sound that ``read(_:)`` returns, in hertz.
+    ///   - sampleRate: Sample rate of the audio that ``read(_:)`` returns, in hertz.
     ///   - place: Names the animation in errors.
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``, ``MediaError/Code/unavailable``,
     ///   ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
@@ -206,8 +206,8 @@ package final class AnimationReader {
         guard let name = unsafe CodecName(codecpar.codec_id) else { return }
         let extradata = unsafe UnsafeBufferPointer(
             start: codecpar.extradata, count: max(0, Int(codecpar.extradata_size)))
-        // Without its sound, an animation is still worth playing.
-        self.sound = try? AudioDecoder.open(
+        // Without its audio, an animation is still worth playing.
+        self.audioDecoder = try? AudioDecoder.open(
             CodecParameters(codec: name, configuration: unsafe [UInt8](extradata)), sampleRate: sampleRate,
             place: place)
     }
@@ -225,8 +225,8 @@ package final class AnimationReader {
 
     /// Whether the frames that were decoded last have no transparency; `nil` before the first one.
     package private(set) var isOpaque: Bool?
-    /// Whether the animation has sound.
-    package var hasSound: Bool { self.sound != nil }
+    /// Whether the animation has audio.
+    package var hasAudio: Bool { self.audioDecoder != nil }
     /// Whether ``read(_:)`` would read more of the file.
     package var canRead: Bool {
         unsafe !self.isFileOver && self.waiting.count < Self.mostWaiting.count
@@ -237,7 +237,7 @@ package final class AnimationReader {
     /// Whether everything was read and decoded.
     package var isOver: Bool { self.isFileOver && self.isDrained }
 
-    /// Reads one packet of the file. Passes sound to `body` as interleaved stereo, with the time of its first pair from the
+    /// Reads one packet of the file. Passes audio to `body` as interleaved stereo, with the time of its first pair from the
     /// first video frame in nanoseconds, which may be negative; video is kept for ``decode(_:)``.
     package func read(_ body: (_ samples: [Float], _ time: Int64) -> Void) {
         unsafe av_packet_unref(self.slot.raw)
@@ -250,7 +250,7 @@ package final class AnimationReader {
         if index == self.video {
             self.keepVideo()
             self.playEarly(body)
-        } else if index == self.audio, self.sound != nil, let packet = self.soundPacket() {
+        } else if index == self.audio, self.audioDecoder != nil, let packet = self.audioPacket() {
             if self.start == nil {
                 if self.early.count < 256 { self.early.append(packet) }
             } else {
@@ -277,9 +277,9 @@ package final class AnimationReader {
         return TimeMath.scale(ticks, by: Int64(base.num) * TimeMath.nanoseconds, over: Int64(base.den))
     }
 
-    private func soundPacket() -> CodedPacket? {
+    private func audioPacket() -> CodedPacket? {
         let packet = unsafe self.slot.raw.pointee
-        guard unsafe packet.size > 0, unsafe packet.size <= Self.longestSound, unsafe packet.pts != CLIBAV_NO_TIMESTAMP
+        guard unsafe packet.size > 0, unsafe packet.size <= Self.longestAudio, unsafe packet.pts != CLIBAV_NO_TIMESTAMP
         else { return nil }
         let memory = unsafe PacketMemory(copying: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)))
         let time = unsafe self.nanoseconds(packet.pts, of: self.audio)
@@ -294,10 +294,10 @@ package final class AnimationReader {
 
     private func play(_ packet: CodedPacket, _ body: (_ samples: [Float], _ time: Int64) -> Void) {
         let start = self.start ?? 0
-        _ = self.sound?.decode(packet) { block in
+        _ = self.audioDecoder?.decode(packet) { block in
             let time = (block.pts ?? packet.pts) &- start
-            self.soundEnd = max(
-                self.soundEnd,
+            self.audioEnd = max(
+                self.audioEnd,
                 time &+ TimeMath.scale(Int64(block.frames), by: TimeMath.nanoseconds, over: Int64(self.sampleRate)))
             body(block.samples, time)
         }

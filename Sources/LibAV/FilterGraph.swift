@@ -142,9 +142,9 @@ package final class FilterGraph {
     /// - Returns: One frame per output, in order.
     /// - Throws: ``MediaError/Code/rejected`` if a format differs or libavfilter fails, ``MediaError/Code/internal``
     ///   for another number of frames.
-    package func run(_ pictures: [Picture], pts: Int64) throws(MediaError) -> [Picture] {
+    package func run(_ frames: [Picture], pts: Int64) throws(MediaError) -> [Picture] {
         var results: [Picture] = []
-        try self.run(pictures, pts: pts, into: &results)
+        try self.run(frames, pts: pts, into: &results)
         return results
     }
 
@@ -152,22 +152,22 @@ package final class FilterGraph {
     /// frames that are no longer used are reused.
     ///
     /// - Parameter results: Receives one frame per output, in order; its previous content is removed first.
-    package func run(_ pictures: [Picture], pts: Int64, into results: inout [Picture]) throws(MediaError) {
+    package func run(_ frames: [Picture], pts: Int64, into results: inout [Picture]) throws(MediaError) {
         results.removeAll(keepingCapacity: true)
-        guard pictures.count == self.inputs.count else {
+        guard frames.count == self.inputs.count else {
             throw MediaError(
-                .internal, "the graph of \(self.inputs.count) inputs got \(pictures.count) frames", at: self.place,
+                .internal, "the graph of \(self.inputs.count) inputs got \(frames.count) frames", at: self.place,
                 fix: "report this error with the log")
         }
-        for index in pictures.indices where pictures[index].format != self.inputs[index].format {
+        for index in frames.indices where frames[index].format != self.inputs[index].format {
             throw MediaError(
                 .rejected,
-                "input \(self.inputs[index].label) got a frame of \(pictures[index].format), "
+                "input \(self.inputs[index].label) got a frame of \(frames[index].format), "
                     + "but was built for \(self.inputs[index].format)",
                 at: self.place, fix: "report this error with the log")
         }
         self.pool.collect()
-        for (index, picture) in pictures.enumerated() {
+        for (index, picture) in frames.enumerated() {
             let frame = try unsafe picture.makeReference()
             var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
             defer { unsafe av_frame_free(&spare) }

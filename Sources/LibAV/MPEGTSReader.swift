@@ -106,7 +106,7 @@ package final class MPEGTSReader {
     /// Returns the next unit of any track as soon as it is available.
     package func next() -> Next {
         // Check before reading, so that a unit that has been read is not lost.
-        if let change = self.registeredChange() ?? self.soundBacklog() { return change }
+        if let change = self.registeredChange() ?? self.audioBacklog() { return change }
         while true {
             unsafe av_packet_unref(self.slot.raw)
             self.interrupt.begin()
@@ -143,19 +143,19 @@ package final class MPEGTSReader {
 
     private func mayGoOn(after index: Int32, bytes: Int64) -> Bool {
         let read = unsafe self.context.pointee.pb?.pointee.bytes_read ?? 0
-        var pictures = 0
+        var frames = 0
         var isPicture = false
         // Checked: the context has this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
             guard let stream = unsafe self.context.pointee.streams[place],
                 unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
             else { continue }
-            pictures += 1
+            frames += 1
             if place == Int(index) { isPicture = true }
         }
-        // Audio frames have a known length, and `soundBacklog()` checks for data without frames; only video is
+        // Audio frames have a known length, and `audioBacklog()` checks for data without frames; only video is
         // assembled until the next unit begins.
-        return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
+        return self.budget.noted(unit: bytes, total: read, settlesAll: frames == 0 || (frames == 1 && isPicture))
     }
 
     /// Returns the track of a libavformat stream; `nil` if the stream is neither video nor audio, or no longer part of
@@ -198,7 +198,7 @@ package final class MPEGTSReader {
     }
 
     /// Checks for audio data in which libavformat's parser finds no frame, because the parser keeps all such data.
-    private func soundBacklog() -> Next? {
+    private func audioBacklog() -> Next? {
         // Checked: the context has this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
             guard let stream = unsafe self.context.pointee.streams[place],
@@ -206,7 +206,7 @@ package final class MPEGTSReader {
             else { continue }
             let known = self.tracks[Int32(clamping: place)]
             let open = unsafe clibav_open_bytes(stream)
-            guard !ReadLimit.allows(sound: open, hasBegun: known != nil) else { continue }
+            guard !ReadLimit.allows(audio: open, hasBegun: known != nil) else { continue }
             if let known { return .unreadable(codec: known.name) }
             return .overrun
         }

@@ -11,7 +11,7 @@ package struct ReadLimit: Sendable {
 
     /// Maximum number of bytes of one audio track without a frame. Frames have some kilobytes; this is eight seconds of
     /// 128 kbit/s.
-    private static let mostSound: Int64 = 128 << 10
+    private static let mostAudio: Int64 = 128 << 10
 
     private var open: Int64 = 0
     private var read: Int64 = 0
@@ -37,7 +37,7 @@ package struct ReadLimit: Sendable {
     ///   - hasBegun: Whether the track had frames before, so that its data is no longer in its codec. A track that
     ///     never had a frame is tolerated up to ``most``, so that the video is not lost because of it.
     /// - Returns: Whether reading may continue.
-    package static func allows(sound open: Int64, hasBegun: Bool) -> Bool {
-        open <= (hasBegun ? self.mostSound : self.most)
+    package static func allows(audio open: Int64, hasBegun: Bool) -> Bool {
+        open <= (hasBegun ? self.mostAudio : self.most)
     }
 }

@@ -82,7 +82,7 @@ extension KubernetesManifest {
     }
 
     private static func ports(_ needs: RoomDeployment) -> [YAMLNode] {
-        let doors = needs.doors.map { port -> YAMLNode in
+        let ingestPorts = needs.ingestPorts.map { port -> YAMLNode in
             // A host port: publishers and WebRTC viewers reach it directly, and the scheduler never places two rooms with the same port on
             // one node.
             var entries = [
@@ -95,7 +95,7 @@ extension KubernetesManifest {
         let inside = [needs.viewers, needs.control].compactMap(\.self).map { port in
             YAMLNode.flow(["name": .text(port.name), "containerPort": .number(Int64(port.number))])
         }
-        return doors + inside
+        return ingestPorts + inside
     }
 
     /// Returns an HTTP probe if the kubelet can reach the control port; otherwise a probe that runs

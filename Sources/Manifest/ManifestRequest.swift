@@ -88,13 +88,13 @@ struct RoomDeployment: Sendable {
     var graceSeconds: Int { (self.pipeline.shutdown.endTimeoutMs + 999) / 1000 + 10 }
 
     /// The ports for publishers and for the media of WebRTC viewers, which must be reachable from outside.
-    var doors: [Port] {
+    var ingestPorts: [Port] {
         let ingest = self.pipeline.ingest
-        var doors: [Port?] = []
+        var ingestPorts: [Port?] = []
         var peers = [Self.port("whep", self.pipeline.webRTCOutput?.udp, isUDP: true)]
         var streams = [Self.port("wheptcp", self.pipeline.webRTCOutput?.udp)]
         if self.pipeline.hasPublishers {
-            doors = [
+            ingestPorts = [
                 Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
                 Self.port("srt", ingest.srt?.listen, isUDP: true), Self.port("whip", ingest.webRTC?.listen),
             ]
@@ -102,10 +102,10 @@ struct RoomDeployment: Sendable {
             streams.insert(Self.port("icetcp", ingest.webRTC?.udp), at: 0)
         }
         // WebRTC peers whose network blocks UDP connect to the same number by TCP, unless a listener has it.
-        let listeners = (doors + [self.viewers, self.control]).compactMap(\.self)
+        let listeners = (ingestPorts + [self.viewers, self.control]).compactMap(\.self)
         var taken = Set(listeners.filter { !$0.isUDP }.map(\.number))
         return
-            (doors
+            (ingestPorts
             + zip(peers, streams).flatMap { peer, stream in
                 [peer, stream.flatMap { taken.insert($0.number).inserted ? $0 : nil }]
             }).compactMap(\.self)
@@ -181,7 +181,7 @@ struct RoomDeployment: Sendable {
             "Estimated: \(self.cost.peakMillicores) millicores (mean \(self.cost.meanMillicores)), "
                 + "\(self.memoryMiB) MiB; measured on \(self.cost.machine).",
         ] + self.portable.notes
-            + self.doors.filter { $0.number < 1024 }.map {
+            + self.ingestPorts.filter { $0.number < 1024 }.map {
                 "Port \($0.number) (\($0.name)) may need privileges on some machines: choose a port from 1024 on."
             }
     }

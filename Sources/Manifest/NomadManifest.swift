@@ -40,7 +40,7 @@ package enum NomadManifest {
             "      mode = \"host\"",
         ]
         var numbers: Set<Int> = []
-        for port in needs.doors + [needs.viewers, needs.control].compactMap(\.self)
+        for port in needs.ingestPorts + [needs.viewers, needs.control].compactMap(\.self)
         // A port is reserved for TCP and UDP together.
         where numbers.insert(port.number).inserted {
             lines += ["      port \"\(port.name)\" {", "        static = \(port.number)", "      }"]

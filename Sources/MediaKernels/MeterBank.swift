@@ -56,23 +56,23 @@ public struct MeterBank: Sendable {
         self.energies.removeSubrange(start..<start + Self.shortTermBlocks)
     }
 
-    /// Measures the first ``blockPairs`` pairs of `sound` with meter `index`; a shorter block counts as silence after
+    /// Measures the first ``blockPairs`` pairs of `audio` with meter `index`; a shorter block counts as silence after
     /// its end. Does nothing if there is no such meter. Does not allocate.
-    public mutating func measure(_ index: Int, _ sound: [Float]) {
-        self.measure(index, sound, nil, sound)
+    public mutating func measure(_ index: Int, _ audio: [Float]) {
+        self.measure(index, audio, nil, audio)
     }
 
     /// Measures a block of two signals of the same length at once, in hardly more time than one signal takes; only the
     /// first if `other` is `nil`. Does not allocate.
-    public mutating func measure(_ index: Int, _ sound: [Float], _ other: Int?, _ otherSound: [Float]) {
+    public mutating func measure(_ index: Int, _ audio: [Float], _ other: Int?, _ otherAudio: [Float]) {
         guard self.meters.indices.contains(index) else { return }
         let second = other.flatMap { self.meters.indices.contains($0) && $0 != index ? $0 : nil }
-        let pairs = min(Self.blockPairs, sound.count / 2, otherSound.count / 2)
+        let pairs = min(Self.blockPairs, audio.count / 2, otherAudio.count / 2)
         var (a, b) = (self.meters[index], second.map { self.meters[$0] } ?? Meter())
         var squares: (Float, Float) = (0, 0)
-        unsafe sound.withUnsafeBufferPointer { sound in
-            unsafe otherSound.withUnsafeBufferPointer { otherSound in
-                guard let first = sound.baseAddress, let second = otherSound.baseAddress else { return }
+        unsafe audio.withUnsafeBufferPointer { audio in
+            unsafe otherAudio.withUnsafeBufferPointer { otherAudio in
+                guard let first = audio.baseAddress, let second = otherAudio.baseAddress else { return }
                 // `pairs` is limited to both lengths.
                 squares = unsafe Self.weigh(first, second, pairs: pairs, &a, &b)
                 a.peak = max(a.peak, unsafe AudioMix.peak(UnsafeBufferPointer(start: first, count: pairs * 2)))
@@ -85,7 +85,7 @@ public struct MeterBank: Sendable {
 
     /// Runs both filters over both signals and returns the sums of squares.
     private static func weigh(
-        _ sound: UnsafePointer<Float>, _ other: UnsafePointer<Float>, pairs: Int, _ a: inout Meter, _ b: inout Meter
+        _ audio: UnsafePointer<Float>, _ other: UnsafePointer<Float>, pairs: Int, _ a: inout Meter, _ b: inout Meter
     ) -> (Float, Float) {
         // BS.1770-4 tables 1 and 2: the high shelf and the high-pass.
         let b0 = SIMD8<Float>(lowHalf: self.feed(1.535_124_9, 1), highHalf: self.feed(1.535_124_9, 1))
@@ -102,7 +102,7 @@ public struct MeterBank: Sendable {
         for index in 0..<pairs {
             let place = index &* 2
             let input = unsafe SIMD8<Float>(
-                sound[place], sound[place &+ 1], output[0], output[1],
+                audio[place], audio[place &+ 1], output[0], output[1],
                 other[place], other[place &+ 1], output[4], output[5])
             output = input * b0 + first
             first = (input * b1 + second) - output * a1

@@ -29,7 +29,7 @@ package final class LiveContent: OriginContent {
     }
 
     /// The playlist state or object that requests wait for.
-    private struct Awaited: Hashable {
+    private struct WaitKey: Hashable {
         let path: String
         let directives: ReloadDirectives
 
@@ -59,7 +59,7 @@ package final class LiveContent: OriginContent {
         var versions: [String: PlaylistVersion] = [:]
         var objects: [String: OriginObject] = [:]
         /// Waiting requests; each list is in the order of ids.
-        var waiters: [Awaited: [Waiter]] = [:]
+        var waiters: [WaitKey: [Waiter]] = [:]
         var waiterCount = 0
         var nextID: UInt64 = 0
         var isClosed = false
@@ -183,7 +183,7 @@ package final class LiveContent: OriginContent {
     }
 
     /// Returns how to answer a request; `nil` if it has to wait.
-    private func settled(_ awaited: Awaited, _ state: State) -> Source? {
+    private func settled(_ awaited: WaitKey, _ state: State) -> Source? {
         if state.asleep.contains(awaited.path) {
             return self.demand?.isRefusing() == true
                 ? .answer(.late("the rendition is not encoded, because the machine is overloaded")) : nil
@@ -244,7 +244,7 @@ package final class LiveContent: OriginContent {
 
     package func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
         self.demand?.requested(request.path)
-        let awaited = Awaited(request)
+        let awaited = WaitKey(request)
         guard let source = self.state.withLock({ self.settled(awaited, $0) }) else {
             return self.enqueue(request, awaited, answer)
         }
@@ -257,7 +257,7 @@ package final class LiveContent: OriginContent {
     }
 
     private func enqueue(
-        _ request: OriginRequest, _ awaited: Awaited, _ answer: @escaping @Sendable (OriginAnswer) -> Void
+        _ request: OriginRequest, _ awaited: WaitKey, _ answer: @escaping @Sendable (OriginAnswer) -> Void
     ) {
         let now = self.clock.now()
         let (id, source) = self.state.withLock { state -> (UInt64, Source?) in
@@ -277,7 +277,7 @@ package final class LiveContent: OriginContent {
 
     /// Removes the request of a client that has disconnected, and answers it with status 503, which the client no
     /// longer gets.
-    private func drop(_ id: UInt64, _ awaited: Awaited) {
+    private func drop(_ id: UInt64, _ awaited: WaitKey) {
         let waiter = self.state.withLock { state -> Waiter? in
             guard let index = state.waiters[awaited]?.firstIndex(where: { $0.id == id }) else { return nil }
             state.waiterCount -= 1

@@ -16,7 +16,7 @@ final class PlaylistVariants: Sendable {
         let entityTag: String
     }
 
-    private struct Made {
+    private struct FormCache {
         var forms: [Form: Rendered] = [:]
         /// Size of all cached forms in bytes.
         var bytes = 0
@@ -27,7 +27,7 @@ final class PlaylistVariants: Sendable {
     /// Maximum size of all cached forms in bytes.
     private static let mostBytes = 8 << 20
 
-    private let made = Mutex(Made())
+    private let cache = Mutex(FormCache())
 
     /// Returns a playlist in the form that a request needs: with the query on every URI of this server, and compressed if
     /// the client accepts it. Other objects are returned unchanged. `nil` if the query would make the playlist too long.
@@ -36,7 +36,7 @@ final class PlaylistVariants: Sendable {
             case .bytes(let plain) = object.body
         else { return object }
         let form = Form(fingerprint: FNV1a.hash(plain), query: query, isGzip: acceptsGzip)
-        guard let rendered = self.made.withLock({ $0.forms[form] }) ?? self.make(form, of: plain) else { return nil }
+        guard let rendered = self.cache.withLock({ $0.forms[form] }) ?? self.make(form, of: plain) else { return nil }
         var result = object
         result.body = .bytes(rendered.bytes)
         result.variesByEncoding = true
@@ -50,9 +50,9 @@ final class PlaylistVariants: Sendable {
         let bytes = form.isGzip ? Gzip.encode(text) : text
         let rendered = Rendered(bytes: bytes, entityTag: PlaylistVersion.entityTag(of: bytes, isGzip: form.isGzip))
         guard bytes.count <= Self.mostBytes else { return rendered }
-        self.made.withLock { made in
-            if made.forms.count >= Self.mostForms || made.bytes + bytes.count > Self.mostBytes { made = Made() }
-            if made.forms.updateValue(rendered, forKey: form) == nil { made.bytes += bytes.count }
+        self.cache.withLock { cache in
+            if cache.forms.count >= Self.mostForms || cache.bytes + bytes.count > Self.mostBytes { cache = FormCache() }
+            if cache.forms.updateValue(rendered, forKey: form) == nil { cache.bytes += bytes.count }
         }
         return rendered
     }

@@ -13,7 +13,7 @@ extension HLSPackager {
         var fill: Range<Int64>?
         /// Segment boundaries. A later worker's first segment is shorter if the previous worker ended between two
         /// regular boundaries.
-        var slots: SegmentBoundaries
+        var boundaries: SegmentBoundaries
         /// First frames of segments that begin off the regular grid, and of the first regular segment after them.
         var cuts: [Int64] = []
 
@@ -120,7 +120,7 @@ extension HLSPackager {
                 max(
                     kept.end,
                     shown.segments.isEmpty
-                        ? 0 : plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+                        ? 0 : plan.boundaries.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
             }
             plan.reach(ends.max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
         }
@@ -131,14 +131,14 @@ extension HLSPackager {
         }
         self.resumeSubtitles(&publication)
         // After a segment of another length, the previous worker may have ended between two regular segment boundaries.
-        if plan.fill != nil { publication.resume(at: plan.slots.firstFrame(ofSlot: plan.firstSlot)) }
+        if plan.fill != nil { publication.resume(at: plan.boundaries.firstFrame(ofSlot: plan.firstSlot)) }
         let breaks = Set(
             shown.flatMap { shown in
                 shown.segments.indices.filter { shown.segments[$0].discontinuity }.map { plan.firstSlot + Int64($0) }
             } + kept.compactMap { $0.isBreak ? $0.slot : nil })
         // Frames that are slate in at least one track.
         let starts = zip(kept, shown).map { kept, shown in
-            max(kept.end, plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+            max(kept.end, plan.boundaries.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
         }
         // A track that slept has slate from the beginning, but no viewers.
         let asleep = self.asleepBefore
@@ -165,7 +165,8 @@ extension HLSPackager {
         var segmenters = zip(self.tracks, shown).map {
             TrackSegmenter(
                 kind: $0.kind, grid: grid,
-                firstTick: plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)), slots: plan.slots,
+                firstTick: plan.boundaries.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)),
+                boundaries: plan.boundaries,
                 frameStep: $0.frameStep, isolatesKeys: self.settings.iFramePlaylists)
         }
         let planned = plan.cuts
@@ -174,7 +175,7 @@ extension HLSPackager {
             for track in segmenters.indices {
                 for (index, segment) in shown[track].segments.enumerated() {
                     let finished = self.finished(
-                        segment, publication.tracks[track], slot: plan.firstSlot + Int64(index), plan.slots)
+                        segment, publication.tracks[track], slot: plan.firstSlot + Int64(index), plan.boundaries)
                     output[track] += finished.parts.map { .part($0) } + [.segment(finished)]
                 }
                 for part in kept[track].parts { output[track] += segmenters[track].restore(part) }
@@ -182,20 +183,20 @@ extension HLSPackager {
                 output[track] += slate.fill(rest, track: track, into: &segmenters[track])
             }
         }
-        var slots = self.slots(output, plan, slateFrom: filled?.lowerBound ?? .max)
-        for index in slots.indices {
-            slots[index].changes = changes[slots[index].slot] ?? []
-            slots[index].isBreak = breaks.contains(slots[index].slot)
+        var segments = self.alignedSegments(output, plan, slateFrom: filled?.lowerBound ?? .max)
+        for index in segments.indices {
+            segments[index].changes = changes[segments[index].slot] ?? []
+            segments[index].isBreak = breaks.contains(segments[index].slot)
         }
         var result = PublicationWriter.Result.done
-        for slot in slots where result == .done { result = writer.commit(slot) }
+        for slot in segments where result == .done { result = writer.commit(slot) }
         if let filled, !filled.isEmpty {
-            let ahead = plan.slots.slot(ofFrame: filled.lowerBound) - plan.firstSlot
+            let ahead = plan.boundaries.slot(ofFrame: filled.lowerBound) - plan.firstSlot
             writer.note(
                 .slateFilled(
                     SlateFill(
                         frames: filled, mediaSequence: publication.nextMediaSequence + ahead,
-                        wholeSegments: slots.filter { $0.isSlate }.count,
+                        wholeSegments: segments.filter { $0.isSlate }.count,
                         isSeamless: !publication.discontinuityIsDue)))
         }
         let events = writer.takeEvents()
@@ -207,14 +208,14 @@ extension HLSPackager {
                 origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick,
                 kept: publication.dateRanges.ranges.filter { $0.rangeClass.hasPrefix(ProgramMark.lastingClass) })
             intake.collector = SegmentCollector(
-                kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
+                kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(segments.count),
                 waits: self.settings.waitsForStore)
             if !planned.isEmpty {
-                intake.slots.plan(cuts: planned)
-                intake.collector?.slots = intake.slots
+                intake.boundaries.plan(cuts: planned)
+                intake.collector?.boundaries = intake.boundaries
             }
             // For a segment that is not complete yet.
-            let next = plan.firstSlot + Int64(slots.count)
+            let next = plan.firstSlot + Int64(segments.count)
             for slot in breaks where slot >= next { intake.collector?.breakTime(at: slot) }
             for (slot, changes) in changes where slot >= next {
                 for change in changes { intake.collector?.change(change, from: slot) }
@@ -224,7 +225,7 @@ extension HLSPackager {
                 [weak self] name in
                 self?.isStored(segment: name) ?? false
             }
-            if !planned.isEmpty { edge.setSlots(intake.slots) }
+            if !planned.isEmpty { edge.setBoundaries(intake.boundaries) }
             for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }
             edge.noteRecorded(recorded)
             intake.keeper = LiveEdgeStore(
@@ -280,15 +281,15 @@ extension HLSPackager {
             changes.merge(publication.resume(shown[index], track: index, from: slot), uniquingKeysWith: +)
         }
         self.resumeSubtitles(&publication)
-        var slots = self.slots(shown, publication, from: slot)
-        for index in slots.indices { slots[index].changes = changes[slots[index].slot] ?? [] }
+        var segments = self.alignedSegments(shown, publication, from: slot)
+        for index in segments.indices { segments[index].changes = changes[segments[index].slot] ?? [] }
         publication.resumeRanges(
-            self.claimed.dateRanges, firstTick: slots.last?.frames?.upperBound ?? publication.nextFrame)
-        if let first = slots.first, !first.isBreak { publication.resume(at: publication.nextFrame) }
+            self.claimed.dateRanges, firstTick: segments.last?.frames?.upperBound ?? publication.nextFrame)
+        if let first = segments.first, !first.isBreak { publication.resume(at: publication.nextFrame) }
         var writer = self.makeWriter(publication)
         try writer.begin()
         self.removeOrphans(besides: record)
-        for slot in slots {
+        for slot in segments {
             guard writer.commit(slot) == .done else {
                 throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
             }
@@ -303,9 +304,9 @@ extension HLSPackager {
         let frames = Int64(grid.segmentFrames)
         // A later worker numbers its segments as if it had made the short opening segments itself, so that no number
         // decreases.
-        var slots = SegmentBoundaries(grid: grid)
+        var boundaries = SegmentBoundaries(grid: grid)
         var cuts = self.settings.opening?.cuts ?? []
-        slots.plan(cuts: cuts)
+        boundaries.plan(cuts: cuts)
         // Never an interval that is already published, even if the clock was set back.
         let next = (publication.nextFrame + frames - 1) / frames * frames
         guard let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
@@ -313,24 +314,26 @@ extension HLSPackager {
         else {
             let slot = grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue)
             let first = max(grid.firstFrame(ofSlot: slot), next)
-            return Plan(firstSlot: slots.slot(ofFrame: first), firstTick: first, slots: slots, cuts: cuts)
+            return Plan(
+                firstSlot: boundaries.slot(ofFrame: first), firstTick: first, boundaries: boundaries, cuts: cuts)
         }
         let end = max(next, self.frame(at: now, origin) / unit * unit)
         var first = publication.nextFrame
         if !first.isMultiple(of: Int64(slate.frames)) {
             // Slate cannot begin at this frame.
             first = next
-        } else if slots.firstFrame(ofSlot: slots.slot(ofFrame: first)) != first {
+        } else if boundaries.firstFrame(ofSlot: boundaries.slot(ofFrame: first)) != first {
             // The previous worker ended at an irregular boundary: one shorter segment follows, then the regular grid.
             cuts += [first, next]
-            slots.plan(cuts: [first, next])
+            boundaries.plan(cuts: [first, next])
         }
         return Plan(
-            firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
+            firstSlot: boundaries.slot(ofFrame: first), firstTick: end, fill: first..<end, boundaries: boundaries,
+            cuts: cuts)
     }
 
     /// Returns the segments that all tracks have completed; they are published together.
-    private func slots(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64)
+    private func alignedSegments(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64)
         -> [AlignedSegment]
     {
         let segments = output.map { items in
@@ -340,7 +343,7 @@ extension HLSPackager {
         let count = segments.map(\.count).min() ?? 0
         return (0..<count).map { index in
             var slot = AlignedSegment(slot: plan.firstSlot + Int64(index), segments: segments.map { $0[index] })
-            let frames = plan.slots.frames(ofSlot: slot.slot)
+            let frames = plan.boundaries.frames(ofSlot: slot.slot)
             slot.frames = frames
             slot.isSlate = frames.upperBound > frame
             slot.isFollowed = index + 1 < count

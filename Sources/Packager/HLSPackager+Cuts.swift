@@ -37,9 +37,9 @@ extension HLSPackager {
             change = bytes.map { ConfigurationChange(track: recoding.track, initialization: $0) }
         }
         let isKnown = self.intake.withLock { [change] intake -> Bool in
-            guard intake.endlist == nil, let slot = intake.slots.cut(at: tick) else { return false }
-            intake.collector?.slots = intake.slots
-            intake.edge?.setSlots(intake.slots)
+            guard intake.endlist == nil, let slot = intake.boundaries.cut(at: tick) else { return false }
+            intake.collector?.boundaries = intake.boundaries
+            intake.edge?.setBoundaries(intake.boundaries)
             if isBreak {
                 intake.collector?.breakTime(at: slot)
                 intake.edge?.breakTime(at: slot)

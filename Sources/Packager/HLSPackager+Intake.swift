@@ -5,7 +5,7 @@ extension HLSPackager {
     /// Media and changes that the encoders have delivered and the writer has not taken yet; protected by a lock.
     struct Intake {
         /// The segment boundaries, which forced cuts change.
-        var slots: SegmentBoundaries
+        var boundaries: SegmentBoundaries
         var collector: SegmentCollector?
         /// Whether the playlists get `EXT-X-ENDLIST`; `nil` until ``finish(endlist:)`` is called.
         var endlist: Bool?
@@ -30,7 +30,7 @@ extension HLSPackager {
         var incarnation: Int64 = 0
         /// Callback for every new part that viewers can request.
         var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
-        var marks = MarkBoard()
+        var marks = PendingDateRanges()
         /// Date range changes that the playlists in the directory do not contain yet.
         var rangeChanges: [DateRange.Change] = []
         /// New declared bit rates by track index, to be passed to the writer.
@@ -40,7 +40,7 @@ extension HLSPackager {
         /// Whether ``mostSegments`` still has to be passed to the writer.
         var isLimitNew = false
 
-        init(grid: OutputGrid) { self.slots = SegmentBoundaries(grid: grid) }
+        init(grid: OutputGrid) { self.boundaries = SegmentBoundaries(grid: grid) }
 
         /// Lists date range changes at the live edge now, and in the directory's playlists with the next segment.
         mutating func list(_ changes: [DateRange.Change]) {
@@ -53,7 +53,7 @@ extension HLSPackager {
             // The live edge may have put the change off; the same again must not take effect earlier in the directory.
             guard self.newest[change.track] != change.initialization else { return }
             if self.collector != nil { self.newest[change.track] = change.initialization }
-            let slot = self.slots.slot(ofFrame: firstTick)
+            let slot = self.boundaries.slot(ofFrame: firstTick)
             let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
             self.collector?.change(named, from: from)
         }

@@ -57,13 +57,13 @@ extension HLSPackager {
         kept.slot = slot + count
         let rows = old.rows.filter { $0.mediaSequence >= next + count }
         kept.isBreak = rows.first?.discontinuity == true
-        return self.continued(kept, rows, old.hint, track, plan.slots, number: next + count, slate)
+        return self.continued(kept, rows, old.hint, track, plan.boundaries, number: next + count, slate)
     }
 
     /// Adds the parts of segments that are not complete.
     private func continued(
         _ before: ResumedLiveEdge, _ rows: [LiveEdgeRecord.Row], _ hint: String, _ track: TrackPublication,
-        _ slots: SegmentBoundaries,
+        _ boundaries: SegmentBoundaries,
         number next: Int64, _ slate: Slate
     ) -> ResumedLiveEdge {
         var kept = before
@@ -74,7 +74,7 @@ extension HLSPackager {
         for row in rows {
             let ahead = row.mediaSequence - next
             guard ahead == (number - first) / perSlot, Int64(row.index) == (number - first) % perSlot,
-                row.start..<row.start + row.duration == slots.ticks(ofPart: number, track.kind),
+                row.start..<row.start + row.duration == boundaries.ticks(ofPart: number, track.kind),
                 let bytes = self.store.read(row.name).flatMap({ track.opened($0, of: row.mediaSequence) }),
                 bytes.count == row.byteCount
             else {
@@ -86,7 +86,7 @@ extension HLSPackager {
                     number: number, start: row.start, duration: row.duration, memory: PacketMemory(bytes),
                     independent: row.independent))
             kept.names[number] = row.name
-            number = slots.partAfter(number)
+            number = boundaries.partAfter(number)
         }
         // The preload hint is valid only if it follows the last row: then the record was written in time.
         if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
@@ -96,7 +96,7 @@ extension HLSPackager {
         // which reordered frames are still outstanding, as in passed-through streams: one frame would be missing and
         // the next one shown twice.
         while let last = kept.parts.last,
-            !slots.firstFrame(ofPart: number).isMultiple(of: Int64(slate.frames))
+            !boundaries.firstFrame(ofPart: number).isMultiple(of: Int64(slate.frames))
                 || track.kind == .video && Self.isOpen(last)
         {
             kept.names[number] = nil
@@ -106,7 +106,7 @@ extension HLSPackager {
             }
             kept.parts.removeLast()
         }
-        if number > first { kept.end = slots.firstFrame(ofPart: number) }
+        if number > first { kept.end = boundaries.firstFrame(ofPart: number) }
         return kept
     }
 
@@ -182,7 +182,7 @@ extension SegmentBoundaries {
             return self.grid.ticks(
                 ofFrame: frames.lowerBound, .video)..<self.grid.ticks(
                     ofFrame: frames.upperBound, .video)
-        case .audio: return self.grid.soundFrames(frames)
+        case .audio: return self.grid.audioFrames(frames)
         }
     }
 }

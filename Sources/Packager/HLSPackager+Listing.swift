@@ -6,14 +6,14 @@ extension HLSPackager {
     /// for the store.
     package func listedSlots() -> [ListedSegmentSet] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
-        var slots: [Int64: [ListedSegmentSet.Track]] = [:]
+        var tracksByNumber: [Int64: [ListedSegmentSet.Track]] = [:]
         for (index, track) in publication.tracks.enumerated() {
             for segment in publication.archived(ofTrack: index) + track.window.segments {
-                slots[segment.mediaSequence, default: []].append(
+                tracksByNumber[segment.mediaSequence, default: []].append(
                     ListedSegmentSet.Track(name: track.names.track, kind: track.kind, segment: segment))
             }
         }
-        return slots.sorted { $0.key < $1.key }.map { number, tracks in
+        return tracksByNumber.sorted { $0.key < $1.key }.map { number, tracks in
             // Frames and incarnation are only used in recording journals.
             ListedSegmentSet(mediaSequence: number, incarnation: publication.incarnation, frames: 0..<0, tracks: tracks)
         }

@@ -86,7 +86,7 @@ extension HLSPackager {
             maps[name] = bytes
             return (name, bytes)
         }
-        func gap(_ incarnation: Int64?, _ whole: LiveEdgeRecord.Whole? = nil) -> ShownSegment {
+        func gap(_ incarnation: Int64?, _ whole: LiveEdgeRecord.CompleteSegment? = nil) -> ShownSegment {
             ShownSegment(
                 incarnation: incarnation, start: whole?.start ?? 0, duration: whole?.duration ?? 0,
                 discontinuity: whole?.discontinuity ?? false, parts: [], names: [], map: nil)
@@ -145,21 +145,21 @@ extension HLSPackager {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
             guard segment.duration > 0 else { return true }
-            let frames = plan.slots.frames(ofSlot: plan.firstSlot + Int64(index))
+            let frames = plan.boundaries.frames(ofSlot: plan.firstSlot + Int64(index))
             let ticks =
                 kind == .audio
-                ? grid.soundFrames(frames)
+                ? grid.audioFrames(frames)
                 : grid.ticks(ofFrame: frames.lowerBound, .video)..<grid.ticks(ofFrame: frames.upperBound, .video)
             return segment.start >= ticks.lowerBound && segment.start + segment.duration <= ticks.upperBound
         }
     }
 
     /// Converts a previous worker's segment to the form in which the segmenter returns completed segments.
-    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ slots: SegmentBoundaries)
+    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ boundaries: SegmentBoundaries)
         -> FinishedSegment
     {
         let grid = self.settings.grid
-        let frames = slots.frames(ofSlot: slot)
+        let frames = boundaries.frames(ofSlot: slot)
         let start = grid.ticks(ofFrame: frames.lowerBound, track.kind)
         let first = slot * Int64(grid.partsPerSegment)
         let length = grid.ticks(ofFrame: frames.upperBound, track.kind) - start
@@ -175,7 +175,7 @@ extension HLSPackager {
     }
 
     /// Groups a previous worker's segments over all tracks, for publishing; they contain no media of this run.
-    func slots(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [AlignedSegment] {
+    func alignedSegments(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [AlignedSegment] {
         let grid = self.settings.grid
         var frame = publication.nextFrame
         let count = shown.map(\.segments.count).max() ?? 0

@@ -21,7 +21,7 @@ extension HLSPackager {
         self.collect(output, track: track)
         self.intake.withLock { intake in
             guard intake.endlist == nil, !intake.isOver else { return }
-            intake.collector?.sleep(track: track, from: intake.slots.slot(ofFrame: tick))
+            intake.collector?.sleep(track: track, from: intake.boundaries.slot(ofFrame: tick))
             intake.edge?.sleep(track: track)
             intake.showEdge()
         }
@@ -38,16 +38,16 @@ extension HLSPackager {
         // The segmenter's lock is held while the boundaries are read, so that it misses no cut: ``cut(at:isBreak:recoding:)``
         // adds a cut first to the boundaries and then to the segmenters.
         self.segmenters[track].state.withLock { state in
-            let slots = self.intake.withLock { intake -> SegmentBoundaries? in
+            let boundaries = self.intake.withLock { intake -> SegmentBoundaries? in
                 guard intake.endlist == nil, !intake.isOver, intake.collector != nil else { return nil }
-                let slot = intake.slots.slot(ofFrame: tick)
+                let slot = intake.boundaries.slot(ofFrame: tick)
                 intake.collector?.wake(track: track, at: slot)
                 intake.edge?.wake(track: track, at: slot)
-                return intake.slots
+                return intake.boundaries
             }
-            guard let slots else { return }
+            guard let boundaries else { return }
             state = TrackSegmenter(
-                kind: self.tracks[track].kind, grid: self.settings.grid, firstTick: tick, slots: slots,
+                kind: self.tracks[track].kind, grid: self.settings.grid, firstTick: tick, boundaries: boundaries,
                 frameStep: self.tracks[track].frameStep, isolatesKeys: self.settings.iFramePlaylists)
         }
     }

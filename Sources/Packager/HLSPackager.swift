@@ -204,11 +204,11 @@ package final class HLSPackager: Sendable {
     }
 
     /// Returns the frame up to which segmenter output contains media.
-    private static func reach(of output: [TrackSegmenter.Output], _ slots: SegmentBoundaries) -> Int64 {
+    private static func reach(of output: [TrackSegmenter.Output], _ boundaries: SegmentBoundaries) -> Int64 {
         output.reduce(0) { reach, item in
             switch item {
-            case .part(let part): max(reach, slots.firstFrame(ofPart: part.number + 1))
-            case .segment(let segment): max(reach, slots.firstFrame(ofSlot: segment.slot + 1))
+            case .part(let part): max(reach, boundaries.firstFrame(ofPart: part.number + 1))
+            case .segment(let segment): max(reach, boundaries.firstFrame(ofSlot: segment.slot + 1))
             }
         }
     }
@@ -219,8 +219,8 @@ package final class HLSPackager: Sendable {
     ///   are listed only with it.
     func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
-        let (isReady, watcher, slots) = self.intake.withLock { intake in
-            let reach = Self.reach(of: output, intake.slots)
+        let (isReady, watcher, boundaries) = self.intake.withLock { intake in
+            let reach = Self.reach(of: output, intake.boundaries)
             // A change is passed on before the part that shows it. In offline jobs it is passed on with its segment, so
             // that the same job always produces the same playlists.
             let changes = self.settings.waitsForStore ? [] : intake.marks.release(before: reach)
@@ -237,14 +237,15 @@ package final class HLSPackager: Sendable {
             // Once per part is often enough: a superseded worker stops within one part.
             if track == intake.collector?.firstAwake ?? 0, !self.settings.waitsForStore { intake.isDoubtful = true }
             return (
-                intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher, intake.slots
+                intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher,
+                intake.boundaries
             )
         }
         if isReady { self.work.signal() }
         guard let watcher, !isLast else { return }
         for case .part(let part) in output {
-            let first = slots.firstFrame(ofPart: part.number)
-            watcher(track, first..<max(first, slots.firstFrame(ofPart: part.number + 1)))
+            let first = boundaries.firstFrame(ofPart: part.number)
+            watcher(track, first..<max(first, boundaries.firstFrame(ofPart: part.number + 1)))
         }
     }
 
@@ -276,21 +277,21 @@ package final class HLSPackager: Sendable {
             }
         }
         let grid = self.settings.grid
-        var soundEnd: Int64?
+        var audioEnd: Int64?
         for (index, track) in self.tracks.enumerated() where track.kind == .audio {
             let cut = pictureEnd.map { grid.ticks(ofFrame: $0, .audio) }
             let (output, end) = self.segmenters[index].finish(cuttingAt: cut)
             self.collect(output, track: index, isLast: true)
-            if let end { soundEnd = max(soundEnd ?? 0, end) }
+            if let end { audioEnd = max(audioEnd ?? 0, end) }
         }
         // Without video, the open date ranges end with the frame that contains the end of the audio.
         let end =
             pictureEnd
-            ?? soundEnd.map { TimeMath.scale($0, by: Int64(grid.fps), over: Int64(grid.sampleRate), rounding: .up) }
+            ?? audioEnd.map { TimeMath.scale($0, by: Int64(grid.fps), over: Int64(grid.sampleRate), rounding: .up) }
         self.intake.withLock { intake in
             guard intake.endlist == nil else { return }
             intake.endlist = true
-            intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
+            intake.collector?.close(cuttingAudioAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
             intake.pictureEnd = end
             // In offline jobs with the last segment, as in ``collect(_:track:isLast:)``.
@@ -347,7 +348,7 @@ package final class HLSPackager: Sendable {
             let (slot, endlist, ranges) = self.intake.withLock { intake in
                 let slot = intake.collector?.take()
                 if let slot, self.settings.waitsForStore {
-                    intake.list(intake.marks.release(before: intake.slots.firstFrame(ofSlot: slot.slot + 1)))
+                    intake.list(intake.marks.release(before: intake.boundaries.firstFrame(ofSlot: slot.slot + 1)))
                     intake.showEdge()
                 }
                 if slot == nil, intake.endlist == true, self.settings.waitsForStore { intake.endEdge() }

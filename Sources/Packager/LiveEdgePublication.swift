@@ -174,8 +174,8 @@ struct LiveEdgePublication: Sendable {
     }
 
     /// Sets new segment boundaries.
-    mutating func setSlots(_ slots: SegmentBoundaries) {
-        for index in self.tracks.indices { self.tracks[index].slots = slots }
+    mutating func setBoundaries(_ boundaries: SegmentBoundaries) {
+        for index in self.tracks.indices { self.tracks[index].boundaries = boundaries }
     }
 
     /// Adds a discontinuity before a segment to every playlist. Does nothing if a track has already listed part of the

@@ -23,7 +23,7 @@ struct LiveEdgeRecord: Sendable, Hashable {
 
     /// A complete segment that the state file does not have yet. The playlist lists it as complete now or with its next
     /// part. The next worker keeps its number and name, whether or not it has the bytes.
-    struct Whole: Sendable, Hashable {
+    struct CompleteSegment: Sendable, Hashable {
         var mediaSequence: Int64
         /// Incarnation (run number) of the worker in the segment's file name.
         var incarnation: Int64
@@ -41,7 +41,7 @@ struct LiveEdgeRecord: Sendable, Hashable {
         /// URI of the initialization segment that the newest rows use.
         var map: String
         /// Complete segments with consecutive numbers, oldest first; ``rows`` contains their parts.
-        var whole: [Whole] = []
+        var whole: [CompleteSegment] = []
         /// The listed parts, oldest first.
         var rows: [Row]
         /// URI in the preload hint: the part after the last row.
@@ -118,7 +118,7 @@ extension LiveEdgeRecord {
             let read = rows.compactMap { $0.array.flatMap(Row.init(row:)) }
             // Files of older versions do not have this member.
             let whole = object[key: "whole"] == nil ? [] : object[key: "whole"]?.array ?? [JSONNode(.null)]
-            let segments = whole.compactMap { $0.array.flatMap(Whole.init(row:)) }
+            let segments = whole.compactMap { $0.array.flatMap(CompleteSegment.init(row:)) }
             guard read.count == rows.count, segments.count == whole.count, segments.count <= Self.mostWhole else {
                 return nil
             }
@@ -147,7 +147,7 @@ extension LiveEdgeRecord.Row {
     }
 }
 
-extension LiveEdgeRecord.Whole {
+extension LiveEdgeRecord.CompleteSegment {
     fileprivate init?(row: [JSONNode]) {
         guard row.count == 6, let mediaSequence = row[0].integer, (0...StateFile.largestNumber).contains(mediaSequence),
             let incarnation = row[1].integer, (1...StateFile.largestNumber).contains(incarnation),

@@ -7,7 +7,7 @@ extension LiveEdgeTrack {
         let renditions: [SubtitlePublication]
         let content: SubtitleRenditions
         /// Version of the playlists that was last taken.
-        fileprivate var shown: Shown?
+        fileprivate var shown: SubtitleVersion?
 
         init(renditions: [SubtitlePublication], content: SubtitleRenditions) {
             self.renditions = renditions
@@ -16,7 +16,7 @@ extension LiveEdgeTrack {
     }
 
     /// The values that change with every new version of the subtitle renditions' playlists.
-    fileprivate struct Shown: Sendable, Hashable {
+    fileprivate struct SubtitleVersion: Sendable, Hashable {
         let first: Int64
         let next: Int64
         let isEnded: Bool
@@ -53,7 +53,7 @@ extension LiveEdgeTrack {
     mutating func takeSubtitles(like playlist: MediaPlaylist) -> [(name: String, playlist: MediaPlaylist)] {
         guard let subtitles = self.subtitles else { return [] }
         let window = self.track.window
-        let shown = Shown(
+        let shown = SubtitleVersion(
             first: window.mediaSequence, next: window.nextMediaSequence, isEnded: window.isEnded,
             dateRanges: playlist.dateRanges)
         guard shown != subtitles.shown else { return [] }

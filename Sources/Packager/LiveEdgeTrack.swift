@@ -5,7 +5,7 @@ import MediaTypes
 /// media that is still in memory.
 struct LiveEdgeTrack: Sendable {
     /// A segment whose bytes are in memory.
-    private struct Held {
+    private struct BufferedSegment {
         let mediaSequence: Int64
         let name: String
         var rows: [LiveEdgeRecord.Row]
@@ -31,7 +31,7 @@ struct LiveEdgeTrack: Sendable {
     private(set) var track: TrackPublication
     let grid: OutputGrid
     /// The segment boundaries, which forced cuts change.
-    var slots: SegmentBoundaries
+    var boundaries: SegmentBoundaries
     let origin: Int64
     let incarnation: Int64
     /// Index of the segment in progress.
@@ -46,7 +46,7 @@ struct LiveEdgeTrack: Sendable {
     /// Configuration changes that have not taken effect yet, oldest first.
     private var changes: [Change] = []
     /// Complete segments whose bytes are still in memory, oldest first.
-    private var held: [Held] = []
+    private var buffered: [BufferedSegment] = []
     /// Indices of segments that begin with a discontinuity; the same for all tracks.
     private var discontinuities: Set<Int64> = []
     /// Whether the playlist has changed since it was last taken.
@@ -73,7 +73,7 @@ struct LiveEdgeTrack: Sendable {
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
         self.grid = grid
-        self.slots = SegmentBoundaries(grid: grid)
+        self.boundaries = SegmentBoundaries(grid: grid)
         self.origin = origin
         self.incarnation = incarnation
         // The directory keeps a segment until no track needs it, but the previous worker's live edge may have listed
@@ -109,11 +109,11 @@ struct LiveEdgeTrack: Sendable {
         self.isAsleep = true
         self.isWaking = false
         self.track.window.sleep()
-        for segment in self.held { update.removed += segment.rows.map(\.name) + segment.replaced + [segment.name] }
+        for segment in self.buffered { update.removed += segment.rows.map(\.name) + segment.replaced + [segment.name] }
         update.removed += self.parts.map(\.uri) + self.replaced
-        update.removed += self.subtitleNames(like: self.held.map(\.name))
+        update.removed += self.subtitleNames(like: self.buffered.map(\.name))
         update.asleep.append(self.playlistName)
-        self.held = []
+        self.buffered = []
         self.replaced = []
         self.finished = []
         self.parts = []
@@ -269,7 +269,8 @@ struct LiveEdgeTrack: Sendable {
         let number = self.track.window.nextMediaSequence
         let isGap = asGap || self.finished.isEmpty
         var segment = self.track.segment(
-            nil, frames: self.slots.frames(ofSlot: self.slot), mediaSequence: number, incarnation: self.incarnation,
+            nil, frames: self.boundaries.frames(ofSlot: self.slot), mediaSequence: number,
+            incarnation: self.incarnation,
             origin: self.origin,
             discontinuity: self.discontinuities.remove(self.slot) != nil, grid: self.grid)
         if !isGap, let first = self.finished.first, let last = self.finished.last {
@@ -290,13 +291,13 @@ struct LiveEdgeTrack: Sendable {
         do { try self.track.window.append(segment) } catch {
             try? self.track.window.append(
                 self.track.segment(
-                    nil, frames: self.slots.frames(ofSlot: self.slot), mediaSequence: number,
+                    nil, frames: self.boundaries.frames(ofSlot: self.slot), mediaSequence: number,
                     incarnation: self.incarnation, origin: self.origin,
                     discontinuity: segment.discontinuity, grid: self.grid))
         }
         if !self.parts.isEmpty || !self.replaced.isEmpty {
-            self.held.append(
-                Held(
+            self.buffered.append(
+                BufferedSegment(
                     mediaSequence: number, name: segment.uri,
                     rows: Self.rows(self.parts, of: number, segment.discontinuity), replaced: self.replaced))
             self.replaced = []
@@ -344,8 +345,8 @@ struct LiveEdgeTrack: Sendable {
     var record: LiveEdgeRecord.Track {
         // The array is allocated once, because this runs with every part on the encoder's thread.
         var rows: [LiveEdgeRecord.Row] = []
-        rows.reserveCapacity(self.held.reduce(self.parts.count) { $0 + $1.rows.count })
-        for segment in self.held { rows.append(contentsOf: segment.rows) }
+        rows.reserveCapacity(self.buffered.reduce(self.parts.count) { $0 + $1.rows.count })
+        for segment in self.buffered { rows.append(contentsOf: segment.rows) }
         Self.add(
             self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.slot), to: &rows)
         return LiveEdgeRecord.Track(
@@ -353,12 +354,12 @@ struct LiveEdgeTrack: Sendable {
     }
 
     /// The segments that the state file does not have and that are listed as complete, or will be with the next part.
-    private var whole: [LiveEdgeRecord.Whole] {
+    private var whole: [LiveEdgeRecord.CompleteSegment] {
         let window = self.track.window
         let count = Int(
             clamping: max(0, min(window.nextMediaSequence - self.recorded, Int64(LiveEdgeRecord.mostWhole - 1))))
         var whole = window.segments.suffix(count).map { segment in
-            LiveEdgeRecord.Whole(
+            LiveEdgeRecord.CompleteSegment(
                 mediaSequence: segment.mediaSequence, incarnation: self.incarnation(of: segment.mediaSequence),
                 start: segment.start, duration: segment.duration.ticks, discontinuity: segment.discontinuity,
                 gap: segment.gap, map: segment.map.uri)
@@ -366,7 +367,7 @@ struct LiveEdgeTrack: Sendable {
         if self.isWhole, let first = self.finished.first, let last = self.finished.last {
             let number = window.nextMediaSequence
             whole.append(
-                LiveEdgeRecord.Whole(
+                LiveEdgeRecord.CompleteSegment(
                     mediaSequence: number, incarnation: self.incarnation(of: number), start: first.start,
                     duration: last.end - first.start, discontinuity: self.discontinuities.contains(self.slot),
                     gap: false, map: self.track.map.uri))
@@ -417,7 +418,7 @@ struct LiveEdgeTrack: Sendable {
             let memory = self.track.sealed(memory, of: kept.mediaSequence)
             update.added.append(LiveEdgeUpdate.Object(name: row.name, kind: self.kind, content: .whole(memory)))
         }
-        self.held.append(Held(mediaSequence: kept.mediaSequence, name: kept.name, rows: kept.rows))
+        self.buffered.append(BufferedSegment(mediaSequence: kept.mediaSequence, name: kept.name, rows: kept.rows))
         self.isChanged = true
     }
 
@@ -447,21 +448,21 @@ struct LiveEdgeTrack: Sendable {
         let now = TimeMath.rescale(last.start &+ last.duration.ticks, from: timescale, to: TimeMath.nanoseconds)
         let stay = 3 * Int64(self.grid.targetDuration) &* TimeMath.nanoseconds
         let named = self.track.window.segments.first { !$0.parts.isEmpty }?.mediaSequence ?? .max
-        for index in self.held.indices where self.held[index].mediaSequence < named && self.held[index].leavesAt == nil
-        {
-            self.held[index].leavesAt = now &+ stay
+        for index in self.buffered.indices
+        where self.buffered[index].mediaSequence < named && self.buffered[index].leavesAt == nil {
+            self.buffered[index].leavesAt = now &+ stay
         }
         // A configuration that is used again uses the same initialization segment, which must stay.
         let expired = Set(self.track.window.takeExpired(at: now, current: self.track.map))
             .subtracting(self.changes.map(\.map.uri))
-        var kept: [Held] = []
-        for (index, segment) in self.held.enumerated() {
+        var kept: [BufferedSegment] = []
+        for (index, segment) in self.buffered.enumerated() {
             var segment = segment
             if let time = segment.leavesAt, time <= now {
                 update.removed += segment.rows.map(\.name) + segment.replaced
                 segment.rows = []
                 segment.replaced = []
-                let isTooMany = self.held.count - index > Self.longestUnstored
+                let isTooMany = self.buffered.count - index > Self.longestUnstored
                 if isTooMany || expired.contains(segment.name) || isStored(segment.name) {
                     update.removed += [segment.name] + self.subtitleNames(like: [segment.name])
                     continue
@@ -469,7 +470,7 @@ struct LiveEdgeTrack: Sendable {
             }
             kept.append(segment)
         }
-        self.held = kept
+        self.buffered = kept
         let gone = expired.filter { name in !kept.contains { $0.name == name } }
         update.removed += gone
         update.removed += self.subtitleNames(like: Array(gone))

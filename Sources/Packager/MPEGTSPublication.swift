@@ -26,7 +26,7 @@ struct MPEGTSPublication: Sendable {
         /// follows a gap: then its packets are marked as discontinuous.
         var isFirst = true
         /// The last audio configuration; `nil` before any audio.
-        var sound: AudioSpecificConfig?
+        var audioConfiguration: AudioSpecificConfig?
 
         var playlistName: String { "\(self.name).m3u8" }
         var main: TrackDescription? { self.video ?? self.audio }
@@ -92,11 +92,11 @@ struct MPEGTSPublication: Sendable {
         self.captions = settings.captions
         self.hasMetadata = !settings.waitsForStore
         func track(_ name: String?) -> TrackDescription? { name.flatMap { name in tracks.first { $0.name == name } } }
-        let sounds = tracks.filter { $0.kind == .audio }
-        let pictures = tracks.filter { $0.kind == .video }
+        let audioTracks = tracks.filter { $0.kind == .audio }
+        let videoTracks = tracks.filter { $0.kind == .video }
         let all: [(video: TrackDescription?, audio: TrackDescription?)] =
             settings.variants.map { variants in variants.map { (track($0.video), track($0.audio)) } }
-            ?? (pictures.isEmpty ? sounds.map { (nil, $0) } : pictures.map { ($0, sounds.first) })
+            ?? (videoTracks.isEmpty ? audioTracks.map { (nil, $0) } : videoTracks.map { ($0, audioTracks.first) })
         // With several audio tracks a rendition uses the first one, since MPEG-TS playlists here offer no choice.
         var seen: Set<String> = []
         self.descriptions = all.filter { pair in
@@ -277,11 +277,11 @@ struct MPEGTSPublication: Sendable {
             let name = Self.name(of: main.uri)
             var size = 0
             if !main.gap {
-                let sound = rendition.video == nil ? nil : segment(rendition.audio)
+                let audio = rendition.video == nil ? nil : segment(rendition.audio)
                 if self.trustsFiles, let there = store.size(of: name), self.isWhole(there) {
                     size = there
                     self.renditions[index].isFirst = true
-                } else if let bytes = self.make(index, main, sound, files) {
+                } else if let bytes = self.make(index, main, audio, files) {
                     size = self.put(name, bytes, index, number, store)
                 }
             }
@@ -358,7 +358,7 @@ struct MPEGTSPublication: Sendable {
     /// Makes the bytes of an MPEG-TS segment.
     ///
     /// - Returns: `nil` if the media of the HLS output cannot be read.
-    private mutating func make(_ index: Int, _ main: Segment, _ sound: Segment?, _ files: some ClearFiles) -> [UInt8]? {
+    private mutating func make(_ index: Int, _ main: Segment, _ audio: Segment?, _ files: some ClearFiles) -> [UInt8]? {
         let rendition = self.renditions[index]
         let kind: TrackKind = rendition.video == nil ? .audio : .video
         guard let bytes = files.segment(main, of: rendition.name), let map = self.configuration(main.map.uri, files),
@@ -373,21 +373,22 @@ struct MPEGTSPublication: Sendable {
                 reorder: self.renditions[index].reorder)
         else { return self.unreadable(main, index) }
         units += MPEGTSReading.metadata(bytes)
-        if kind == .audio { self.renditions[index].sound = map.audio }
-        if let sound, let track = rendition.audio {
-            self.renditions[index].sound = self.configuration(sound.map.uri, files)?.audio ?? rendition.sound
-            let frames = files.segment(sound, of: track.name).flatMap {
-                MPEGTSReading.units($0, kind: .audio, timescale: Int64(sound.duration.timescale))
+        if kind == .audio { self.renditions[index].audioConfiguration = map.audio }
+        if let audio, let track = rendition.audio {
+            self.renditions[index].audioConfiguration =
+                self.configuration(audio.map.uri, files)?.audio ?? rendition.audioConfiguration
+            let frames = files.segment(audio, of: track.name).flatMap {
+                MPEGTSReading.units($0, kind: .audio, timescale: Int64(audio.duration.timescale))
             }
             // Video without audio is better than a gap.
-            if frames == nil, !sound.gap { _ = self.unreadable(sound, index) }
+            if frames == nil, !audio.gap { _ = self.unreadable(audio, index) }
             units += frames ?? []
         }
         self.renditions[index].isFirst = false
         return self.renditions[index].muxer.segment(
             units,
             parameters: MPEGTSMuxer.Parameters(
-                video: map.video, audio: self.renditions[index].sound, hasMetadata: self.hasMetadata),
+                video: map.video, audio: self.renditions[index].audioConfiguration, hasMetadata: self.hasMetadata),
             isDiscontinuous: main.discontinuity || rendition.isFirst)
     }
 
@@ -454,17 +455,17 @@ struct MPEGTSPublication: Sendable {
 
     var multivariant: MultivariantPlaylist {
         let variants = self.renditions.map { rendition in
-            let (video, sound) = (rendition.video, rendition.audio)
-            let pictures = video.map { Int64(self.grid.fps) / Int64(max(1, $0.frameStep)) } ?? 0
-            let frames = sound == nil ? 0 : Int64(self.grid.sampleRate) / OutputGrid.samplesPerAudioFrame + 1
+            let (video, audio) = (rendition.video, rendition.audio)
+            let videoFrames = video.map { Int64(self.grid.fps) / Int64(max(1, $0.frameStep)) } ?? 0
+            let audioFrames = audio == nil ? 0 : Int64(self.grid.sampleRate) / OutputGrid.samplesPerAudioFrame + 1
             let declared = DeclaredBandwidth(
                 videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0,
-                videoBuffer: video?.burst ?? 0, audioBitrate: sound?.bitrate ?? 0,
-                audioPeak: sound?.maxBitrate ?? 0, grid: self.grid
-            ).inTransport(pictures: pictures, frames: frames)
+                videoBuffer: video?.burst ?? 0, audioBitrate: audio?.bitrate ?? 0,
+                audioPeak: audio?.maxBitrate ?? 0, grid: self.grid
+            ).inMPEGTS(videoFrames: videoFrames, audioFrames: audioFrames)
             return MultivariantPlaylist.Variant(
                 uri: rendition.playlistName, bandwidth: declared.peak, averageBandwidth: declared.average,
-                codecs: [video?.codecString, sound?.codecString].compactMap { $0 },
+                codecs: [video?.codecString, audio?.codecString].compactMap { $0 },
                 resolution: video.map { ($0.width, $0.height) },
                 frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.frameStep)) },
                 audioGroup: nil)

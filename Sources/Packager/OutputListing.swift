@@ -223,10 +223,10 @@ extension HLSPackager {
         let frames = frame(start)..<max(frame(start), frame(end))
         guard self.tracks[index].kind == .audio || frames.count.isMultiple(of: slate.frames) else { return nil }
         // The fragments get the same numbers as those of the replaced segment.
-        var slots = SegmentBoundaries(grid: grid)
-        slots.plan(cuts: self.settings.opening?.cuts ?? [])
+        var boundaries = SegmentBoundaries(grid: grid)
+        boundaries.plan(cuts: self.settings.opening?.cuts ?? [])
         var segmenter = TrackSegmenter(
-            kind: self.tracks[index].kind, grid: grid, firstTick: frames.lowerBound, slots: slots,
+            kind: self.tracks[index].kind, grid: grid, firstTick: frames.lowerBound, boundaries: boundaries,
             frameStep: self.tracks[index].frameStep)
         var output = slate.fill(frames, track: index, into: &segmenter)
         output += segmenter.finish()

@@ -10,18 +10,18 @@ extension Publication {
     }
 
     private var combinations: [Combination] {
-        let sounds = self.tracks.filter { $0.kind == .audio }
-        let pictures = self.tracks.filter { $0.kind == .video }
+        let audioTracks = self.tracks.filter { $0.kind == .audio }
+        let videoTracks = self.tracks.filter { $0.kind == .video }
         if let variants = self.settings.variants {
             return variants.map { variant in
                 Combination(
-                    video: pictures.first { $0.names.track == variant.video },
-                    audio: sounds.first { $0.names.track == variant.audio })
+                    video: videoTracks.first { $0.names.track == variant.video },
+                    audio: audioTracks.first { $0.names.track == variant.audio })
             }.filter { $0.video != nil || $0.audio != nil }
         }
-        if pictures.isEmpty { return sounds.map { Combination(audio: $0) } }
-        return pictures.flatMap { video in
-            sounds.isEmpty ? [Combination(video: video)] : sounds.map { Combination(video: video, audio: $0) }
+        if videoTracks.isEmpty { return audioTracks.map { Combination(audio: $0) } }
+        return videoTracks.flatMap { video in
+            audioTracks.isEmpty ? [Combination(video: video)] : audioTracks.map { Combination(video: video, audio: $0) }
         }
     }
 
@@ -75,10 +75,10 @@ extension Publication {
     }
 
     private func declared(_ combination: Combination) -> DeclaredBandwidth {
-        let (video, sound) = (combination.video?.description, combination.audio?.description)
+        let (video, audio) = (combination.video?.description, combination.audio?.description)
         return DeclaredBandwidth(
             videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0, videoBuffer: video?.burst ?? 0,
-            audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
+            audioBitrate: audio?.bitrate ?? 0, audioPeak: audio?.maxBitrate ?? 0, grid: self.grid)
     }
 
     /// Returns an event for each video rendition with a variant whose measured peak segment bit rate exceeds the declared

@@ -58,7 +58,7 @@ struct Publication: Sendable {
     /// Begins this run with `frame`, usually where the previous worker ended. No discontinuity is needed if every
     /// playlist continues with the same initialization segment, without a hole or an overlap.
     mutating func resume(at frame: Int64) {
-        let sound = self.grid.soundFrames(frame..<frame).lowerBound
+        let audio = self.grid.audioFrames(frame..<frame).lowerBound
         self.discontinuityIsDue = self.tracks.contains { track in
             guard let last = track.window.segments.last else { return false }
             guard last.map == track.map else { return true }
@@ -66,7 +66,7 @@ struct Publication: Sendable {
                 track.kind == .video
                 ? (self.grid.ticks(ofFrame: frame, .video), 0)
                 // The length of a gap may not be a whole number of audio frames.
-                : (sound, last.gap ? OutputGrid.samplesPerAudioFrame : 0)
+                : (audio, last.gap ? OutputGrid.samplesPerAudioFrame : 0)
             return (start - last.start - last.duration.ticks).magnitude > UInt64(tolerance)
         }
     }
@@ -120,8 +120,8 @@ struct Publication: Sendable {
         self.nextFrame = frames.upperBound
         self.dropPassedRanges()
         // The segment is reported with the times of its video, if it has video.
-        let pictures = listed.first { $0.kind == .video && !$0.segment.gap }
-        let shown = (pictures ?? listed.first { !$0.segment.gap } ?? listed.first)?.segment
+        let video = listed.first { $0.kind == .video && !$0.segment.gap }
+        let shown = (video ?? listed.first { !$0.segment.gap } ?? listed.first)?.segment
         let duration = shown?.duration ?? self.grid.segmentDuration
         return ListedSlot(
             mediaSequence: number, programDate: shown?.programDate ?? self.origin, duration: duration, bytes: bytes,

@@ -4,7 +4,7 @@ import MediaTypes
 /// Collects the segments of all tracks for each segment interval, so that they are published in all playlists at the
 /// same time.
 ///
-/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Completed intervals are taken in order, each at most
+/// States: *open* until ``close(cuttingAudioAt:)``, then *closed*. Completed intervals are taken in order, each at most
 /// once.
 struct SegmentCollector: Sendable {
     /// Lag of a track behind the fastest one at which it gets a gap in live rooms, in durations of a regular segment:
@@ -24,7 +24,7 @@ struct SegmentCollector: Sendable {
     private var changes: [Int64: [ConfigurationChange]] = [:]
     private var breaks: Set<Int64> = []
     /// Segment boundaries; `nil` if all segments have the regular length.
-    var slots: SegmentBoundaries?
+    var boundaries: SegmentBoundaries?
     private var ready: [AlignedSegment] = []
     private var anythingTaken = false
     private(set) var isClosed = false
@@ -111,16 +111,16 @@ struct SegmentCollector: Sendable {
     /// Whether the slowest track lags too far behind the newest segment. Shorter segments count with their actual
     /// length.
     private func isTooFarBehind(_ newest: Int64) -> Bool {
-        guard let slots = self.slots else { return newest - self.nextSlot >= Self.longestLag }
-        let frames = slots.firstFrame(ofSlot: newest) - slots.firstFrame(ofSlot: self.nextSlot)
-        return frames >= Self.longestLag * Int64(slots.grid.segmentFrames)
+        guard let boundaries = self.boundaries else { return newest - self.nextSlot >= Self.longestLag }
+        let frames = boundaries.firstFrame(ofSlot: newest) - boundaries.firstFrame(ofSlot: self.nextSlot)
+        return frames >= Self.longestLag * Int64(boundaries.grid.segmentFrames)
     }
 
     private mutating func pass(_ row: [FinishedSegment?]) {
         var slot = AlignedSegment(slot: self.nextSlot, segments: row)
         slot.changes = self.changes.removeValue(forKey: self.nextSlot) ?? []
         slot.isBreak = self.breaks.remove(self.nextSlot) != nil
-        slot.frames = self.slots?.frames(ofSlot: self.nextSlot)
+        slot.frames = self.boundaries?.frames(ofSlot: self.nextSlot)
         slot.asleep = self.sleepers(in: self.nextSlot)
         self.pending[self.nextSlot] = nil
         self.nextSlot += 1
@@ -147,7 +147,7 @@ struct SegmentCollector: Sendable {
     /// Ends the collection: all remaining segments are completed, and audio is cut at the end of the video.
     ///
     /// - Parameter end: Frame at which the video ends; `nil` for audio-only output.
-    mutating func close(cuttingSoundAt end: Int64?, grid: OutputGrid) {
+    mutating func close(cuttingAudioAt end: Int64?, grid: OutputGrid) {
         guard !self.isClosed else { return }
         self.isClosed = true
         let last = self.pending.keys.max() ?? self.nextSlot - 1

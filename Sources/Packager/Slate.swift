@@ -44,7 +44,7 @@ package struct Slate: Sendable {
                 }
             }
         case .audio:
-            let samples = segmenter.grid.soundFrames(range)
+            let samples = segmenter.grid.audioFrames(range)
             for position in stride(
                 from: samples.lowerBound, to: samples.upperBound, by: Int(OutputGrid.samplesPerAudioFrame))
             {
@@ -64,7 +64,7 @@ extension OutputGrid {
     /// origin, in every run.
     ///
     /// - Returns: A range in samples since the origin.
-    func soundFrames(_ frames: Range<Int64>) -> Range<Int64> {
+    func audioFrames(_ frames: Range<Int64>) -> Range<Int64> {
         func first(_ frame: Int64) -> Int64 {
             let length = Self.samplesPerAudioFrame
             return (self.ticks(ofFrame: frame, .audio) + length - 1) / length * length

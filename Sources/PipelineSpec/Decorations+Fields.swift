@@ -99,7 +99,7 @@ extension Transition {
         ])
 
     static func checked(_ transition: Transition, _ path: String, _ log: inout SpecLog) -> Transition {
-        guard log.isSound(SpecPath.join(path, "type")) else { return transition }
+        guard log.isValid(SpecPath.join(path, "type")) else { return transition }
         let duration = SpecPath.join(path, "durationMs")
         let direction = SpecPath.join(path, "direction")
         if transition.kind == .cut, log.isWritten(duration) {

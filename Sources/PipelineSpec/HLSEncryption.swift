@@ -56,7 +56,7 @@ package struct HLSEncryption: Sendable, Hashable {
 extension PipelineRules {
     func check(_ encryption: HLSEncryption, of output: HLSOutput, _ path: String, _ log: inout SpecLog) {
         log.checkSecret("secret", at: path)
-        if encryption.keyURI != nil, encryption.secret == nil, log.isSound("\(path).keyUri") {
+        if encryption.keyURI != nil, encryption.secret == nil, log.isValid("\(path).keyUri") {
             log.mistake(
                 "\(path).keyUri", "the key server cannot derive the keys without a secret",
                 fix: "add \"secretEnv\" or \"secretFile\" with a secret that the key server also has, or remove keyUri")

@@ -115,7 +115,7 @@ extension Pipeline {
 
 extension PipelineRules {
     func check(_ output: ImageOutput, _ path: String, _ log: inout SpecLog) {
-        if let sprites = output.sprites, log.isSound("\(path).sprites", "canvas.width", "canvas.height") {
+        if let sprites = output.sprites, log.isValid("\(path).sprites", "canvas.width", "canvas.height") {
             let canvas = self.pipeline.canvas
             let height = ImageOutput.size(of: canvas.width, canvas.height, width: sprites.width).height
             if height * sprites.rows > ImageOutput.Sprites.longestSide {

@@ -58,7 +58,7 @@ extension Pane.Crop {
             ("x", "width", crop.area.x, \Area.width), ("y", "height", crop.area.y, \Area.height),
         ] {
             guard case .share(let from) = start, case .share(let share) = crop.area[keyPath: length],
-                log.isSound("\(path).\(edge)", "\(path).\(size)")
+                log.isValid("\(path).\(edge)", "\(path).\(size)")
             else { continue }
             if !log.isWritten("\(path).\(size)"), share > Length.whole - from {
                 // Without a size, the rest of the video is shown.

@@ -120,7 +120,7 @@ extension Pipeline.OnPublish {
 
     static func checked(_ hook: Pipeline.OnPublish, _ path: String, _ log: inout SpecLog) -> Pipeline.OnPublish {
         log.checkSecret("secret", at: path)
-        if hook.secret != nil, hook.form != .ome, log.isSound("\(path).form") {
+        if hook.secret != nil, hook.form != .ome, log.isValid("\(path).form") {
             log.mistake(
                 "\(path).form", "is \(hook.form.rawValue), which does not sign requests, but a secret is given",
                 fix: "remove the secret, or write \"form\": \"ome\"")

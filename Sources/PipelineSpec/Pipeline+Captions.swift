@@ -74,13 +74,13 @@ extension PipelineRules {
     /// twice, and channels with the same name.
     func checkCaptions(_ log: inout SpecLog) {
         guard let captions = self.pipeline.captions else { return }
-        if let id = captions.source, log.isSound("captions.from", "sources"), self.pipeline.source(id) == nil {
+        if let id = captions.source, log.isValid("captions.from", "sources"), self.pipeline.source(id) == nil {
             let known = self.pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
             log.mistake(
                 "captions.from", "there is no source \(SpecText.quoted(captions.from))",
                 fix: Self.advice(captions.from, among: known + [Pipeline.Captions.onAir]))
         }
-        if self.pipeline.isAudioOnly, log.isSound("captions", "renditions") {
+        if self.pipeline.isAudioOnly, log.isValid("captions", "renditions") {
             log.mistake(
                 "captions", "needs video, but no rendition has video",
                 fix: "add a rendition with video, or remove captions")
@@ -89,7 +89,7 @@ extension PipelineRules {
         var names: [String: Int] = [:]
         for (index, channel) in captions.channels.enumerated() {
             let path = "captions.channels[\(index)].instreamId"
-            guard log.isSound(path) else { continue }
+            guard log.isValid(path) else { continue }
             if let first = seen[channel.instreamID] {
                 log.mistake(
                     path, "\(channel.instreamID) is already channels[\(first)]", fix: "name each channel once")

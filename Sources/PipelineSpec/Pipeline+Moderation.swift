@@ -111,11 +111,11 @@ extension PipelineRules {
     /// Reports moderation in an offline job, and a store that is not an output for uploads.
     func checkModeration(_ log: inout SpecLog) {
         guard let moderation = self.pipeline.moderation else { return }
-        if self.pipeline.clock == .offline, log.isSound("clock") {
+        if self.pipeline.clock == .offline, log.isValid("clock") {
             log.mistake("moderation", "has no effect, because the clock is offline", fix: "remove it")
         }
         let path = "moderation.stills.store"
-        guard let store = moderation.stills.store, log.isSound(path, "outputs") else { return }
+        guard let store = moderation.stills.store, log.isValid(path, "outputs") else { return }
         let known = self.pipeline.uploads.map(\.outputID)
         guard !known.contains(store) else { return }
         log.mistake(

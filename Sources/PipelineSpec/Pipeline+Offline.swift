@@ -21,8 +21,8 @@ extension Pipeline {
 extension PipelineRules {
     /// Checks that only an offline job has settings for one.
     func checkOffline(_ log: inout SpecLog) {
-        guard self.pipeline.clock == .live, log.isSound("clock"), self.pipeline.offline.threads != nil,
-            log.isSound("offline.threads")
+        guard self.pipeline.clock == .live, log.isValid("clock"), self.pipeline.offline.threads != nil,
+            log.isValid("offline.threads")
         else { return }
         log.mistake(
             "offline.threads", "has no effect, because the clock is live",

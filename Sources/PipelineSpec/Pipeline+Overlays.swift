@@ -12,7 +12,7 @@ extension Pipeline {
         package var y = 0
         package var width: Int?
         package var height: Int?
-        /// Volume of its sound in percent (0…200). Default 100.
+        /// Volume of its audio in percent (0…200). Default 100.
         package var volume = 100
 
         package init() {}
@@ -55,12 +55,12 @@ extension PipelineRules {
     /// Reports overlays that share a name, reach beyond the canvas, name a file that cannot be played, or can never be
     /// played.
     func checkOverlays(_ log: inout SpecLog) {
-        guard !self.pipeline.overlays.isEmpty, log.isSound("overlays") else { return }
-        if self.pipeline.clock == .offline, log.isSound("clock") {
+        guard !self.pipeline.overlays.isEmpty, log.isValid("overlays") else { return }
+        if self.pipeline.clock == .offline, log.isValid("clock") {
             log.mistake("overlays", "have no effect, because the clock is offline", fix: "remove them")
             return
         }
-        if self.pipeline.isAudioOnly, log.isSound("renditions") {
+        if self.pipeline.isAudioOnly, log.isValid("renditions") {
             log.mistake(
                 "overlays", "have no effect, because no rendition has video",
                 fix: "remove them, or add such a rendition")
@@ -71,14 +71,14 @@ extension PipelineRules {
         for (index, overlay) in self.pipeline.overlays.enumerated() {
             let path = "overlays[\(index)]"
             log.checkUnique(overlay.name, "\(path).name", of: path, &names, fix: "use another name")
-            if log.isSound("canvas", "\(path).x", "\(path).y", "\(path).width", "\(path).height"),
+            if log.isValid("canvas", "\(path).x", "\(path).y", "\(path).width", "\(path).height"),
                 overlay.x + (overlay.width ?? 2) > canvas.width || overlay.y + (overlay.height ?? 2) > canvas.height
             {
                 log.mistake(
                     path, "reaches beyond the canvas of \(canvas.width)x\(canvas.height)",
                     fix: "choose x, y, width and height inside it, or remove them")
             }
-            guard log.isSound("\(path).path", "\(path).alpha"), !overlay.path.isEmpty else { continue }
+            guard log.isValid("\(path).path", "\(path).alpha"), !overlay.path.isEmpty else { continue }
             switch self.checks.animation(overlay.path, overlay.alpha) {
             case .unusable(let problem)?: log.mistake("\(path).path", problem.what, fix: problem.fix)
             case .doubtful(let problem)?: log.warning("\(path).path", problem.what, fix: problem.fix)

@@ -51,7 +51,7 @@ extension Pipeline {
         }.map(\.element)
     }
 
-    private mutating func fillInSound(_ log: SpecLog) {
+    private mutating func fillInAudio(_ log: SpecLog) {
         for index in self.audioRenditions.indices where !log.isWritten("audioRenditions[\(index)].bitrate") {
             self.audioRenditions[index].bitrate = self.audio.bitrate
         }
@@ -65,7 +65,7 @@ extension Pipeline {
         if !log.isWritten("program.scene") { self.program.scene = self.scenes.first?.sceneID ?? "" }
         if !log.isWritten("pk.endScene") { self.pk?.endScene = self.program.scene }
         if !log.isWritten("renditions") { self.renditions = Rendition.defaultLadder(for: self.canvas) }
-        self.fillInSound(log)
+        self.fillInAudio(log)
         let preset = self.hls?.preset ?? VideoEncoding.Preset.veryfast
         for index in self.renditions.indices {
             let path = "renditions[\(index)]"

@@ -119,7 +119,7 @@ extension PipelineRules {
         case .srtPull(.inline(let text)): server = SRTURL(text).map { ($0.host, $0.port) }
         default: server = nil
         }
-        guard let (host, port) = server, log.isSound("\(path).url", "ingest.pull"),
+        guard let (host, port) = server, log.isValid("\(path).url", "ingest.pull"),
             !self.pipeline.ingest.pull.allows(host: host, port: port)
         else { return }
         let shown = "\(host.contains(":") ? "[\(host)]" : host):\(port)"

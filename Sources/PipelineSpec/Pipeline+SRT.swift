@@ -39,7 +39,7 @@ extension Pipeline.SRT {
 
     static func checked(_ srt: Pipeline.SRT, _ path: String, _ log: inout SpecLog) -> Pipeline.SRT {
         log.checkSecret("passphrase", at: path)
-        if srt.passphrase == nil, log.isWritten("\(path).pbkeylen"), log.isSound("\(path).pbkeylen") {
+        if srt.passphrase == nil, log.isWritten("\(path).pbkeylen"), log.isValid("\(path).pbkeylen") {
             log.mistake(
                 "\(path).pbkeylen", "is the length of the encryption key, but there is no passphrase",
                 fix: "add \"passphraseEnv\" or \"passphraseFile\", or remove pbkeylen")
@@ -71,7 +71,7 @@ extension ValueRule where Value == String {
 extension SourceDraft {
     /// Checks that the URL's scheme belongs to the source's type.
     static func checkScheme(_ draft: SourceDraft, _ path: String, _ log: inout SpecLog) {
-        guard let url = draft.url, log.isSound("\(path).url") else { return }
+        guard let url = draft.url, log.isValid("\(path).url") else { return }
         let isSRT = SRTURL(url) != nil
         guard isSRT != (draft.kind == .srtPull) else { return }
         log.mistake(

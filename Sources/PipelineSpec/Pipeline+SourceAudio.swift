@@ -52,10 +52,10 @@ extension SourceDraft {
     /// Checks that a model is named exactly if it is used.
     static func checkAudio(of source: Pipeline.Source, _ path: String, _ log: inout SpecLog) {
         let usesModel = source.audio.noiseSuppression == .model
-        guard log.isSound("\(path).audio.noiseSuppression"), usesModel != (source.audio.noiseModel != nil) else {
+        guard log.isValid("\(path).audio.noiseSuppression"), usesModel != (source.audio.noiseModel != nil) else {
             return
         }
-        if usesModel, log.isSound("\(path).audio.noiseModel") {
+        if usesModel, log.isValid("\(path).audio.noiseModel") {
             log.mistake(
                 "\(path).audio.noiseModel", "is missing",
                 fix: "add \"noiseModel\": the path of the model, or write \"noiseSuppression\": \"fft\"")

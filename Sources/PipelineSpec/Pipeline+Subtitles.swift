@@ -62,14 +62,14 @@ extension PipelineRules {
     /// that are used twice, and more than one default.
     func checkSubtitles(_ log: inout SpecLog) {
         let renditions = self.pipeline.subtitles
-        guard !renditions.isEmpty, log.isSound("subtitles") else { return }
-        if self.pipeline.clock == .offline, log.isSound("clock") {
+        guard !renditions.isEmpty, log.isValid("subtitles") else { return }
+        if self.pipeline.clock == .offline, log.isValid("clock") {
             log.mistake(
                 "subtitles", "have no effect, because the clock is offline and cues come by commands",
                 fix: "remove them")
             return
         }
-        if self.pipeline.hls == nil, log.isSound("outputs") {
+        if self.pipeline.hls == nil, log.isValid("outputs") {
             log.mistake(
                 "subtitles", "have no effect, because no output has type hls with fmp4 segments",
                 fix: "add such an output, or remove them")
@@ -84,7 +84,7 @@ extension PipelineRules {
             let path = "subtitles[\(index)]"
             log.checkUnique(rendition.name, "\(path).name", of: path, &names, fix: "use another name")
             let playlists = ["\(rendition.name).m3u8", "\(rendition.name)-dvr.m3u8"]
-            if log.isSound("\(path).name", "renditions", "audioRenditions", "outputs") {
+            if log.isValid("\(path).name", "renditions", "audioRenditions", "outputs") {
                 if let playlist = playlists.first(where: { taken[$0] != nil }), let owner = taken[playlist] {
                     log.mistake(
                         "\(path).name", "its playlist \(SpecText.quoted(playlist)) would also be that of \(owner)",
@@ -99,7 +99,7 @@ extension PipelineRules {
                 fix: "use another language; a private subtag such as en-x-large makes it different")
             let place = rendition.label == nil ? "\(path).name" : "\(path).label"
             log.checkUnique(rendition.title, place, of: path, &labels, fix: "use another label")
-            guard rendition.isDefault, log.isSound("\(path).default") else { continue }
+            guard rendition.isDefault, log.isValid("\(path).default") else { continue }
             if let first {
                 log.mistake(
                     "\(path).default", "subtitles[\(first)] is already the default", fix: "set one of them to false")
@@ -113,11 +113,11 @@ extension PipelineRules {
     /// renditions.
     private var playlistOwners: [String: String] {
         var owners: [String: String] = [:]
-        let pictures = self.pipeline.pictureRenditions.map(\.name)
-        for name in self.pipeline.audioRenditions.map(\.name) + pictures {
+        let videoNames = self.pipeline.videoRenditions.map(\.name)
+        for name in self.pipeline.audioRenditions.map(\.name) + videoNames {
             for stem in [name, "\(name)-dvr"] { owners["\(stem).m3u8"] = "rendition \(SpecText.quoted(name))" }
         }
-        for name in pictures {
+        for name in videoNames {
             for stem in [name, "\(name)-dvr"] { owners["\(stem)-iframes.m3u8"] = "rendition \(SpecText.quoted(name))" }
         }
         let end = ".m3u8"

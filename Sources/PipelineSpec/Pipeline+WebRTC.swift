@@ -138,7 +138,7 @@ extension PipelineRules {
     /// Checks that WebRTC publishers can reach the room and have codecs in common with it.
     func checkWebRTC(_ log: inout SpecLog) {
         let path = "ingest.webrtc"
-        guard let webRTC = self.pipeline.ingest.webRTC, log.isSound(path) else { return }
+        guard let webRTC = self.pipeline.ingest.webRTC, log.isValid(path) else { return }
         webRTC.tls?.check(self.checks, at: "\(path).tls", &log)
         if webRTC.publicAddresses.isEmpty, webRTC.publicAddressesEnv == nil,
             webRTC.udp.ipAddress.map({ $0.isUnspecified }) ?? true
@@ -151,7 +151,7 @@ extension PipelineRules {
             )
         }
         let codecs = self.pipeline.ingest.codecs
-        guard log.isSound("ingest.codecs") else { return }
+        guard log.isValid("ingest.codecs") else { return }
         if !codecs.contains(where: { [.h264, .vp8, .vp9].contains($0) }) {
             log.mistake(
                 "ingest.codecs", "has no video codec of WebRTC, so ingest.webrtc could not accept video",

@@ -80,7 +80,7 @@ package struct Pipeline: Sendable, Equatable {
     }
 
     /// The renditions with video, in file order.
-    package var pictureRenditions: [Rendition] { self.renditions.filter { !$0.isAudioOnly } }
+    package var videoRenditions: [Rendition] { self.renditions.filter { !$0.isAudioOnly } }
 
     /// Whether the room has only audio, because no rendition has video: then no video is decoded, composed or encoded.
     package var isAudioOnly: Bool { !self.renditions.isEmpty && self.renditions.allSatisfy(\.isAudioOnly) }

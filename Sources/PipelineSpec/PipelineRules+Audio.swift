@@ -4,19 +4,19 @@ import MediaTypes
 extension PipelineRules {
     func checkAudioRenditions(_ log: inout SpecLog) {
         var names: [String: String] = [:]
-        for (index, sound) in self.pipeline.audioRenditions.enumerated() {
+        for (index, audio) in self.pipeline.audioRenditions.enumerated() {
             let path = "audioRenditions[\(index)]"
-            log.checkUnique(sound.name, "\(path).name", of: path, &names, fix: "use another name")
+            log.checkUnique(audio.name, "\(path).name", of: path, &names, fix: "use another name")
         }
         for (index, rendition) in self.pipeline.renditions.enumerated() {
             let path = "renditions[\(index)]"
-            if !rendition.isAudioOnly, log.isSound("\(path).name"), names[rendition.name] != nil {
+            if !rendition.isAudioOnly, log.isValid("\(path).name"), names[rendition.name] != nil {
                 // Both name a media playlist.
                 log.mistake(
                     "\(path).name", "\(SpecText.quoted(rendition.name)) is the name of an audio rendition",
                     fix: "use another name")
             }
-            guard log.isWritten("\(path).audio"), log.isSound("\(path).audio", "audioRenditions") else { continue }
+            guard log.isWritten("\(path).audio"), log.isValid("\(path).audio", "audioRenditions") else { continue }
             for (place, name) in rendition.audio.enumerated() {
                 if names[name] == nil {
                     log.mistake(
@@ -28,7 +28,7 @@ extension PipelineRules {
                 }
             }
         }
-        if log.isWritten("renditions"), log.isSound("renditions"), self.pipeline.isAudioOnly {
+        if log.isWritten("renditions"), log.isValid("renditions"), self.pipeline.isAudioOnly {
             self.checkVoiceRoom(&log)
         }
     }
@@ -36,22 +36,22 @@ extension PipelineRules {
     /// Checks a room without video: nothing may need a frame, and no variant may appear twice.
     private func checkVoiceRoom(_ log: inout SpecLog) {
         let fix = "remove it, or add a rendition with a width and a height"
-        for (index, output) in self.pipeline.outputs.enumerated() where log.isSound("outputs[\(index)].type") {
+        for (index, output) in self.pipeline.outputs.enumerated() where log.isValid("outputs[\(index)].type") {
             switch output {
             case .raw, .image:
                 log.mistake("outputs[\(index)]", "needs video, but no rendition has video", fix: fix)
             default: break
             }
         }
-        if self.pipeline.sei != nil, log.isSound("sei") {
+        if self.pipeline.sei != nil, log.isValid("sei") {
             log.mistake("sei", "needs video, but no rendition has video", fix: fix)
         }
         for (index, scene) in self.pipeline.scenes.enumerated() where scene.speakingRing != nil {
             let path = "scenes[\(index)].speakingRing"
-            if log.isSound(path) { log.mistake(path, "needs video, but no rendition has video", fix: fix) }
+            if log.isValid(path) { log.mistake(path, "needs video, but no rendition has video", fix: fix) }
         }
         var used: [String: Int] = [:]
-        for (index, rendition) in self.pipeline.renditions.enumerated() where log.isSound("renditions[\(index)].audio")
+        for (index, rendition) in self.pipeline.renditions.enumerated() where log.isValid("renditions[\(index)].audio")
         {
             for name in rendition.audio {
                 guard let first = used[name] else {
@@ -71,7 +71,7 @@ extension PipelineRules {
     /// frames.
     func checkRate(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let canvas = self.pipeline.canvas
-        guard !rendition.isAudioOnly, log.isWritten("\(path).fps"), log.isSound("\(path).fps", "canvas.fps"),
+        guard !rendition.isAudioOnly, log.isWritten("\(path).fps"), log.isValid("\(path).fps", "canvas.fps"),
             rendition.fps != canvas.fps
         else { return }
         guard rendition.fps * 2 == canvas.fps else {
@@ -95,7 +95,7 @@ extension PipelineRules {
     func checkPassthrough(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let canvas = self.pipeline.canvas
         guard !rendition.isAudioOnly, rendition.video.passthrough == .auto,
-            log.isSound("\(path).video.passthrough", "\(path).fps", "canvas")
+            log.isValid("\(path).video.passthrough", "\(path).fps", "canvas")
         else { return }
         if rendition.fps != canvas.fps {
             log.mistake(
@@ -108,7 +108,7 @@ extension PipelineRules {
     func checkLatency(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let most = VideoEncoding.lowLatencyLimit
         guard !rendition.isAudioOnly, rendition.video.preset.isLowLatency,
-            log.isSound("\(path).video.preset", "\(path).video.lookaheadFrames", "\(path).video.threads")
+            log.isValid("\(path).video.preset", "\(path).video.lookaheadFrames", "\(path).video.threads")
         else { return }
         if rendition.video.lookaheadFrames > most {
             log.mistake(

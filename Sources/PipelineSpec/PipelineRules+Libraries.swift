@@ -28,7 +28,7 @@ extension PipelineRules {
     }
 
     private func warn(about part: SpecChecks.LibraryPart, at path: String, _ log: inout SpecLog) {
-        guard log.isSound(path), let problem = self.checks.library(part) else { return }
+        guard log.isValid(path), let problem = self.checks.library(part) else { return }
         log.warning(path, problem.what, fix: problem.fix)
     }
 }

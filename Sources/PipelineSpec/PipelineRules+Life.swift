@@ -5,7 +5,7 @@ extension PipelineRules {
     func checkLosses(_ log: inout SpecLog) {
         for (index, source) in self.pipeline.sources.enumerated() {
             let path = "sources[\(index)].onLost"
-            guard log.isSound("\(path).then", "\(path).fallbackScene") else { continue }
+            guard log.isValid("\(path).then", "\(path).fallbackScene") else { continue }
             switch (source.onLost.then, source.onLost.fallbackScene) {
             case (.fallbackScene, nil):
                 log.mistake(
@@ -22,12 +22,12 @@ extension PipelineRules {
     }
 
     func checkPK(_ log: inout SpecLog) {
-        guard let pk = self.pipeline.pk, log.isSound("pk") else { return }
+        guard let pk = self.pipeline.pk, log.isValid("pk") else { return }
         self.checkSceneID(pk.scene, "pk.scene", &log)
         if let scene = pk.countdownScene { self.checkSceneID(scene, "pk.countdownScene", &log) }
         if let scene = pk.punishScene { self.checkSceneID(scene, "pk.punishScene", &log) }
         if log.isWritten("pk.endScene") { self.checkSceneID(pk.endScene, "pk.endScene", &log) }
-        if log.isWritten("pk.countdownScene"), pk.countdownMs == 0, log.isSound("pk.countdownMs") {
+        if log.isWritten("pk.countdownScene"), pk.countdownMs == 0, log.isValid("pk.countdownMs") {
             log.mistake(
                 "pk.countdownScene", "is never used, because there is no countdown",
                 fix: "add \"countdownMs\", or remove countdownScene")
@@ -39,7 +39,7 @@ extension PipelineRules {
         self.checkUsers(self.pipeline.audio.lowerMusic?.uids ?? [], "audio.lowerMusic.uids", &log)
         let music = Set(self.pipeline.sources.filter(\.background).map(\.id.uid))
         for (index, uid) in (self.pipeline.audio.ducking?.uids ?? []).enumerated()
-        where music.contains(uid) && log.isSound("audio.ducking.uids", "sources") {
+        where music.contains(uid) && log.isValid("audio.ducking.uids", "sources") {
             log.warning(
                 "audio.ducking.uids[\(index)]", "the source has \"background\", and its audio lowers all others",
                 fix: "to lower music while others speak, use \"lowerMusic\" instead of \"ducking\"")
@@ -48,9 +48,9 @@ extension PipelineRules {
 
     /// Checks that the pipeline has sources of these users.
     private func checkUsers(_ uids: [String], _ path: String, _ log: inout SpecLog) {
-        guard !uids.isEmpty, log.isSound(path, "sources") else { return }
+        guard !uids.isEmpty, log.isValid(path, "sources") else { return }
         let known = Set(self.pipeline.sources.map(\.id.uid))
-        for (index, uid) in uids.enumerated() where !known.contains(uid) && log.isSound("\(path)[\(index)]") {
+        for (index, uid) in uids.enumerated() where !known.contains(uid) && log.isValid("\(path)[\(index)]") {
             log.mistake(
                 "\(path)[\(index)]", "there is no source with uid \(SpecText.quoted(uid))",
                 fix: Self.advice(uid, among: known.sorted()))
@@ -59,8 +59,8 @@ extension PipelineRules {
 
     private func checkSceneID(_ id: String, _ path: String, _ log: inout SpecLog) {
         // The missing scene may be one that could not be parsed.
-        guard log.isSound(path, "scenes"), self.pipeline.scene(id) == nil,
-            self.pipeline.scenes.indices.allSatisfy({ log.isSound("scenes[\($0)].sceneId") })
+        guard log.isValid(path, "scenes"), self.pipeline.scene(id) == nil,
+            self.pipeline.scenes.indices.allSatisfy({ log.isValid("scenes[\($0)].sceneId") })
         else { return }
         log.mistake(
             path, "unknown scene \(SpecText.quoted(id))",

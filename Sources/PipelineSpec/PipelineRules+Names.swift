@@ -6,25 +6,25 @@ extension PipelineRules {
     /// `NAME-iframes.m3u8` of each video rendition if I-frame playlists are on, the same with `-dvr` after the name if
     /// the window is longer than ten minutes, and the multivariant playlist.
     func checkPlaylistNames(_ log: inout SpecLog) {
-        let pictures = self.pipeline.pictureRenditions.map(\.name)
-        let media = Set((pictures + self.pipeline.audioRenditions.map(\.name)).map { "\($0).m3u8" })
+        let videoNames = self.pipeline.videoRenditions.map(\.name)
+        let media = Set((videoNames + self.pipeline.audioRenditions.map(\.name)).map { "\($0).m3u8" })
         for (index, output) in self.pipeline.outputs.enumerated() {
             let name: String
             var iFrames: Set<String> = []
             switch output {
             case .hls(let hls):
                 name = hls.multivariantPlaylist
-                if hls.iFramePlaylists { iFrames = Set(pictures.map { "\($0)-iframes.m3u8" }) }
+                if hls.iFramePlaylists { iFrames = Set(videoNames.map { "\($0)-iframes.m3u8" }) }
                 self.checkWholeWindowNames(hls, index, &log)
             case .transport(let transport): name = transport.multivariantPlaylist
             default: continue
             }
             let place = "outputs[\(index)].multivariantPlaylist"
-            if log.isSound(place, "renditions", "audioRenditions"), media.contains(name) || iFrames.contains(name) {
+            if log.isValid(place, "renditions", "audioRenditions"), media.contains(name) || iFrames.contains(name) {
                 log.mistake(
                     place, "\(SpecText.quoted(name)) is the playlist of a rendition", fix: "use another file name")
             }
-            if log.isSound("outputs[\(index)].iFramePlaylists", "renditions", "audioRenditions"),
+            if log.isValid("outputs[\(index)].iFramePlaylists", "renditions", "audioRenditions"),
                 let both = iFrames.intersection(media).min()
             {
                 log.mistake(
@@ -38,15 +38,15 @@ extension PipelineRules {
     /// Checks that the playlists of the whole window have names of their own.
     private func checkWholeWindowNames(_ hls: HLSOutput, _ index: Int, _ log: inout SpecLog) {
         guard hls.hasWholeWindowPlaylists,
-            log.isSound("outputs[\(index)].windowSeconds", "renditions", "audioRenditions")
+            log.isValid("outputs[\(index)].windowSeconds", "renditions", "audioRenditions")
         else { return }
-        let pictures = self.pipeline.pictureRenditions.map(\.name)
-        let tracks = Set(pictures + self.pipeline.audioRenditions.map(\.name))
-        let own = tracks.map { "\($0).m3u8" } + (hls.iFramePlaylists ? pictures.map { "\($0)-iframes.m3u8" } : [])
+        let videoNames = self.pipeline.videoRenditions.map(\.name)
+        let tracks = Set(videoNames + self.pipeline.audioRenditions.map(\.name))
+        let own = tracks.map { "\($0).m3u8" } + (hls.iFramePlaylists ? videoNames.map { "\($0)-iframes.m3u8" } : [])
         let name = hls.multivariantPlaylist
         let end = ".m3u8"
         let whole =
-            tracks.map { "\($0)-dvr\(end)" } + pictures.map { "\($0)-dvr-iframes\(end)" }
+            tracks.map { "\($0)-dvr\(end)" } + videoNames.map { "\($0)-dvr-iframes\(end)" }
             + [name.hasSuffix(end) ? "\(name.dropLast(end.count))-dvr\(end)" : name]
         if let both = Set(own + [name]).intersection(whole).min() {
             log.mistake(
@@ -61,7 +61,7 @@ extension PipelineRules {
     func checkImageNames(_ log: inout SpecLog) {
         var names: [Substring: Int] = [:]
         for (index, output) in self.pipeline.outputs.enumerated() {
-            guard case .image(let image) = output, log.isSound("outputs[\(index)].path"),
+            guard case .image(let image) = output, log.isValid("outputs[\(index)].path"),
                 let name = image.path.split(separator: "/").last
             else { continue }
             if let first = names[name] {
@@ -81,10 +81,10 @@ extension PipelineRules {
     /// Warns if the still image of a source would overwrite the still image of another output.
     func checkSourceStills(_ log: inout SpecLog) {
         for (index, output) in self.pipeline.outputs.enumerated() {
-            guard case .image(let image) = output, log.isSound("outputs[\(index)].path") else { continue }
+            guard case .image(let image) = output, log.isValid("outputs[\(index)].path") else { continue }
             let place = Self.components(of: image.path)
             for (other, output) in self.pipeline.outputs.enumerated() where other != index {
-                guard case .image(let still) = output, still.sources, log.isSound("outputs[\(other)].path", "sources"),
+                guard case .image(let still) = output, still.sources, log.isValid("outputs[\(other)].path", "sources"),
                     let source = self.pipeline.sources.first(where: {
                         Self.components(of: still.stillPath(of: $0.id)) == place
                     })

@@ -12,7 +12,7 @@ extension PipelineRules {
             self.checkPassthrough(of: rendition, path, &log)
             self.checkEncoder(of: rendition, path, &log)
             guard !rendition.isAudioOnly,
-                log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height")
+                log.isValid("\(path).width", "\(path).height", "canvas.width", "canvas.height")
             else { continue }
             self.checkSize(of: rendition, path, &log)
         }
@@ -44,7 +44,7 @@ extension PipelineRules {
         var hls: Int?
         var record: Int?
         var webRTC: Int?
-        for (index, output) in self.pipeline.outputs.enumerated() where log.isSound("outputs[\(index)].type") {
+        for (index, output) in self.pipeline.outputs.enumerated() where log.isValid("outputs[\(index)].type") {
             let path = "outputs[\(index)]"
             if case .hls(let settings) = output {
                 if let hls {
@@ -93,7 +93,7 @@ extension PipelineRules {
             }
             log.checkUnique(output.outputID, "\(path).outputId", of: path, &ids, fix: "add another \"outputId\"")
             // Normalized, since "out" and "./out/" are the same directory.
-            if let place = output.path.map({ Self.components(of: $0) }), log.isSound("\(path).path") {
+            if let place = output.path.map({ Self.components(of: $0) }), log.isValid("\(path).path") {
                 if let first = paths[place] {
                     log.mistake(
                         "\(path).path", "outputs[\(first)] already writes to this path", fix: "use another path")
@@ -103,7 +103,7 @@ extension PipelineRules {
             }
         }
         if let hls, let clips = self.pipeline.hls?.clipPath, let other = paths[Self.components(of: clips)],
-            log.isSound("outputs[\(hls)].clipPath")
+            log.isValid("outputs[\(hls)].clipPath")
         {
             log.mistake(
                 "outputs[\(hls)].clipPath", "outputs[\(other)] already writes to this path", fix: "use another path")
@@ -121,7 +121,7 @@ extension PipelineRules {
         let served = [hls.path] + self.pipeline.transports.map(\.path)
         func check(_ place: String, _ path: String, _ what: String) {
             let components = Self.components(of: path)
-            guard log.isSound(place),
+            guard log.isValid(place),
                 let directory = served.first(where: { components.starts(with: Self.components(of: $0)) })
             else { return }
             log.mistake(
@@ -160,7 +160,7 @@ extension PipelineRules {
     }
 
     private func checkGrid(_ output: HLSOutput, _ path: String, _ log: inout SpecLog) {
-        guard log.isSound("\(path).gopFrames", "\(path).partFrames", "canvas.fps") else { return }
+        guard log.isValid("\(path).gopFrames", "\(path).partFrames", "canvas.fps") else { return }
         if !output.gopFrames.isMultiple(of: output.partFrames) {
             let below = output.gopFrames / output.partFrames * output.partFrames
             let multiples = [below, below + output.partFrames].filter { $0 > 0 && $0 <= 600 }.map(String.init)
@@ -172,7 +172,7 @@ extension PipelineRules {
             return
         }
         self.checkParts(output, path, &log)
-        guard log.isSound("\(path).segmentGops", "\(path).windowSeconds") else { return }
+        guard log.isValid("\(path).segmentGops", "\(path).windowSeconds") else { return }
         // RFC 8216bis §6.2.2: a playlist never gets shorter than three target durations.
         let target = output.targetDuration(fps: self.pipeline.canvas.fps)
         if output.windowSeconds < 3 * target {

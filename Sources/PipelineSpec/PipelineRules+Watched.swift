@@ -7,7 +7,7 @@ extension PipelineRules {
     func checkWatched(_ log: inout SpecLog) {
         for (index, rendition) in self.pipeline.renditions.enumerated() where rendition.when == .watched {
             let path = "renditions[\(index)].when"
-            guard log.isSound(path, "renditions[\(index)].name", "outputs") else { continue }
+            guard log.isValid(path, "renditions[\(index)].name", "outputs") else { continue }
             guard let problem = self.problem(ofWatched: rendition) else { continue }
             log.mistake(path, problem.what, fix: problem.fix)
         }
@@ -73,8 +73,8 @@ extension PipelineRules {
 }
 
 extension Pipeline {
-    /// Indices in ``pictureRenditions`` of the renditions that are encoded only while somebody watches them.
+    /// Indices in ``videoRenditions`` of the renditions that are encoded only while somebody watches them.
     package var watchedRenditions: [Int] {
-        self.pictureRenditions.indices.filter { self.pictureRenditions[$0].when == .watched }
+        self.videoRenditions.indices.filter { self.videoRenditions[$0].when == .watched }
     }
 }

@@ -25,7 +25,7 @@ struct PipelineRules {
         self.checkRenditions(&log)
         self.checkWatched(&log)
         self.checkOutputs(&log)
-        self.checkDoors(&log)
+        self.checkListeners(&log)
         self.checkModeration(&log)
         self.checkCaptions(&log)
         self.checkSubtitles(&log)
@@ -40,7 +40,7 @@ struct PipelineRules {
         var keys: [Secret: Int] = [:]
         for (index, source) in self.pipeline.sources.enumerated() {
             let path = "sources[\(index)]"
-            if log.isSound("\(path).uid", "\(path).streamType") {
+            if log.isValid("\(path).uid", "\(path).streamType") {
                 if let first = ids[source.id] {
                     log.mistake(
                         "\(path).uid",
@@ -51,22 +51,22 @@ struct PipelineRules {
                     ids[source.id] = index
                 }
             }
-            if case .rtmp(let secrets) = source.input, log.isSound("\(path).type") {
+            if case .rtmp(let secrets) = source.input, log.isValid("\(path).type") {
                 self.checkKeys(secrets, of: index, &keys, &log)
             }
-            if case .file(let file, _) = source.input, log.isSound("\(path).type", "\(path).path"), !file.isEmpty,
+            if case .file(let file, _) = source.input, log.isValid("\(path).type", "\(path).path"), !file.isEmpty,
                 let problem = self.checks.media(file)
             {
                 log.mistake("\(path).path", problem.what, fix: problem.fix)
             }
-            if source.audio.noiseSuppression == .model, log.isSound("\(path).audio.noiseModel"),
+            if source.audio.noiseSuppression == .model, log.isValid("\(path).audio.noiseModel"),
                 let model = source.audio.noiseModel, let problem = self.checks.noiseModel(model)
             {
                 log.mistake("\(path).audio.noiseModel", problem.what, fix: problem.fix)
             }
         }
         let most = self.pipeline.limits.maxSources
-        if log.isSound("sources", "limits.maxSources"), self.pipeline.sources.count > most {
+        if log.isValid("sources", "limits.maxSources"), self.pipeline.sources.count > most {
             log.mistake(
                 "sources", "has \(self.pipeline.sources.count) elements, and limits.maxSources is \(most)",
                 fix: "remove some, or raise limits.maxSources")
@@ -77,12 +77,12 @@ struct PipelineRules {
         let path = "sources[\(index)]"
         let words = ["streamKey", "streamKeys", "streamKeyEnv", "streamKeyFile"]
         guard let word = words.first(where: { log.isWritten("\(path).\($0)") }), !secrets.isEmpty else {
-            if words.allSatisfy({ log.isSound("\(path).\($0)") }) { self.checkKeyless(path, &log) }
+            if words.allSatisfy({ log.isValid("\(path).\($0)") }) { self.checkKeyless(path, &log) }
             return
         }
         for (place, secret) in secrets.enumerated() {
             let place = word == "streamKeys" ? "\(path).\(word)[\(place)]" : "\(path).\(word)"
-            guard log.isSound(place) else { continue }
+            guard log.isValid(place) else { continue }
             if let first = keys[secret] {
                 log.mistake(
                     place,
@@ -96,7 +96,7 @@ struct PipelineRules {
 
     private func checkKeyless(_ path: String, _ log: inout SpecLog) {
         guard self.pipeline.ingest.auth == nil, self.pipeline.ingest.onPublish == nil,
-            log.isSound("ingest.auth", "ingest.onPublish")
+            log.isValid("ingest.auth", "ingest.onPublish")
         else { return }
         log.mistake(
             "\(path).streamKey", "is missing",
@@ -104,12 +104,12 @@ struct PipelineRules {
     }
 
     private func checkClock(_ log: inout SpecLog) {
-        guard self.pipeline.clock == .offline, log.isSound("clock") else { return }
-        if self.pipeline.program.delayMs > 0, log.isSound("program.delayMs") {
+        guard self.pipeline.clock == .offline, log.isValid("clock") else { return }
+        if self.pipeline.program.delayMs > 0, log.isValid("program.delayMs") {
             log.mistake(
                 "program.delayMs", "has no effect on files, and the clock is offline", fix: "remove it")
         }
-        for (index, source) in self.pipeline.sources.enumerated() where log.isSound("sources[\(index)].type") {
+        for (index, source) in self.pipeline.sources.enumerated() where log.isValid("sources[\(index)].type") {
             switch source.input {
             case .rtmp, .pull, .srtPull:
                 log.mistake(
@@ -136,7 +136,7 @@ struct PipelineRules {
             rules.check(scene, path, &log)
         }
         let first = self.pipeline.program.scene
-        if log.isWritten("program.scene"), log.isSound("program.scene", "scenes"), ids[first] == nil {
+        if log.isWritten("program.scene"), log.isValid("program.scene", "scenes"), ids[first] == nil {
             log.mistake(
                 "program.scene", "unknown scene \(SpecText.quoted(first))",
                 fix: Self.advice(first, among: ids.keys.sorted()))

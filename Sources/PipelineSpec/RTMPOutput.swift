@@ -150,7 +150,7 @@ extension PipelineRules {
                 fix: "remove this output, or remove clock")
         }
         self.checkWhere(output, path, &log)
-        guard log.isSound("\(path).rendition"), let name = output.rendition else { return }
+        guard log.isValid("\(path).rendition"), let name = output.rendition else { return }
         if !self.pipeline.renditions.contains(where: { $0.name == name }) {
             log.mistake(
                 "\(path).rendition", "there is no rendition \(SpecText.quoted(name))",
@@ -164,13 +164,13 @@ extension PipelineRules {
         for key in keys.dropFirst() {
             log.mistake("\(path).\(key)", "cannot be combined with \(keys[0])", fix: "remove one of them")
         }
-        if keys.isEmpty, let text = output.urlText, log.isSound("\(path).url"),
+        if keys.isEmpty, let text = output.urlText, log.isValid("\(path).url"),
             RTMPURL(text, allowsTLS: true)?.streamName.prefix(while: { $0 != "?" }).isEmpty != false
         {
             log.mistake(
                 "\(path).url", "contains no stream key", fix: "write rtmp://host[:port]/app/key, or add \"key\"")
         }
-        if log.isSound("\(path).retry.initialDelayMs", "\(path).retry.maxDelayMs"),
+        if log.isValid("\(path).retry.initialDelayMs", "\(path).retry.maxDelayMs"),
             output.retry.maxDelayMs < output.retry.initialDelayMs
         {
             log.mistake(

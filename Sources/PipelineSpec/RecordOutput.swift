@@ -56,7 +56,7 @@ extension PipelineRules {
         if self.pipeline.hls == nil {
             log.mistake(path, "there is no hls output to record", fix: "add one: { \"path\": \"out\" }")
         }
-        guard log.isSound("\(path).renditions") else { return }
+        guard log.isValid("\(path).renditions") else { return }
         for (index, name) in output.renditions.enumerated() {
             let place = "\(path).renditions[\(index)]"
             if !self.pipeline.renditions.contains(where: { $0.name == name }) {

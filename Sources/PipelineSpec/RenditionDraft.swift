@@ -67,7 +67,7 @@ struct RenditionDraft: Sendable {
             video.maxBitrate = VideoEncoding.defaultMaxBitrate(for: video.bitrate)
         }
         if !log.isWritten("\(path).video.bufferSize") { video.bufferSize = video.maxBitrate }
-        if log.isSound("\(path).video.bitrate", "\(path).video.maxBitrate"), video.maxBitrate < video.bitrate {
+        if log.isValid("\(path).video.bitrate", "\(path).video.maxBitrate"), video.maxBitrate < video.bitrate {
             log.mistake(
                 "\(path).video.maxBitrate",
                 "\(SpecText.grouped(video.maxBitrate)) is below the bitrate, \(SpecText.grouped(video.bitrate))",
@@ -76,7 +76,7 @@ struct RenditionDraft: Sendable {
                     + "\(VideoEncoding.defaultMaxBitrate(for: video.bitrate))"
             )
         }
-        if log.isSound("\(path).video.profile", "\(path).video.bFrames"), video.profile == .baseline, video.bFrames > 0
+        if log.isValid("\(path).video.profile", "\(path).video.bFrames"), video.profile == .baseline, video.bFrames > 0
         {
             // H.264 Annex A.2.1: a baseline stream has no B slices.
             if log.isWritten("\(path).video.bFrames") {

@@ -33,7 +33,7 @@ extension Scene {
         }
         let rule = ValueRule<Scene>.object(SceneDraft.rule, finish: SceneDraft.finished)
         guard let scene = rule.read(root, "", &log) else { return self.report(nil, log) }
-        if log.isSound("sceneId"), scene.sceneID != sceneID {
+        if log.isValid("sceneId"), scene.sceneID != sceneID {
             log.mistake(
                 "sceneId", "\(SpecText.quoted(scene.sceneID)) is not the scene of this request",
                 fix: "write \(SpecText.quoted(sceneID)), or remove the key")

@@ -81,7 +81,7 @@ struct SceneDraft: Sendable {
         }
         switch (log.isWritten(layout), log.isWritten(uids)) {
         case (false, false): log.mistake(panes, "is missing, and there is no layout either", fix: choice)
-        case (true, false) where draft.layout == .auto || !log.isSound(layout): break
+        case (true, false) where draft.layout == .auto || !log.isValid(layout): break
         case (true, false): log.mistake(uids, "is missing", fix: "add \"uids\": the users the layout shows")
         case (false, true):
             log.mistake(
@@ -98,7 +98,7 @@ struct SceneDraft: Sendable {
             log.mistake("\(uids)[\(index)]", "\(SpecText.quoted(uid)) is listed twice", fix: "name each user once")
         }
         let count = draft.layout.userCount
-        guard log.isSound(layout, uids), !count.contains(draft.uids.count) else { return }
+        guard log.isValid(layout, uids), !count.contains(draft.uids.count) else { return }
         let needed =
             count.lowerBound == count.upperBound ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
         log.mistake(

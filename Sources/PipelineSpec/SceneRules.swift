@@ -25,7 +25,7 @@ struct SceneRules {
         self.checkImages(scene.images, scene, join("images"), &log)
         self.checkOverlays(scene, path, &log)
         self.checkOverrides(scene, join("audioOverrides"), &log)
-        if scene.speakingRing != nil, !self.pipeline.audio.speaking, log.isSound(join("speakingRing"), "audio.speaking")
+        if scene.speakingRing != nil, !self.pipeline.audio.speaking, log.isValid(join("speakingRing"), "audio.speaking")
         {
             log.mistake(
                 join("speakingRing"), "the room does not find out who speaks",
@@ -40,7 +40,7 @@ struct SceneRules {
         for (index, pane) in panes.enumerated() {
             let place = "\(path)[\(index)]"
             self.checkSource(pane.source, "\(place).uid", "\(place).streamType", &log)
-            if log.isSound("\(place).uid", "\(place).streamType") {
+            if log.isValid("\(place).uid", "\(place).streamType") {
                 if let first = seen[pane.source] {
                     log.mistake(
                         "\(place).uid", "\(pane.source) already has pane [\(first)]",
@@ -50,7 +50,7 @@ struct SceneRules {
                 }
             }
             let rect = self.checkArea(pane.area, "the pane", scene, place, &log)
-            if let rect, log.isSound("\(place).border"), min(rect.width, rect.height) < pane.border.width * 2 + 2 {
+            if let rect, log.isValid("\(place).border"), min(rect.width, rect.height) < pane.border.width * 2 + 2 {
                 log.mistake(
                     "\(place).border.width", "leaves no space inside a pane of \(rect.width)x\(rect.height)",
                     fix: "write at most \(max(0, min(rect.width, rect.height) / 2 - 1))")
@@ -69,7 +69,7 @@ struct SceneRules {
         for (edge, size, start, length, limit) in [
             ("x", "width", rect.x, rect.width, width), ("y", "height", rect.y, rect.height, height),
         ] {
-            guard log.isSound("\(place).\(edge)", "\(place).\(size)", "canvas.\(size)") else {
+            guard log.isValid("\(place).\(edge)", "\(place).\(size)", "canvas.\(size)") else {
                 isInside = false
                 continue
             }
@@ -97,7 +97,7 @@ struct SceneRules {
     /// - Parameter typePath: Path of the stream type; for layouts, the path of the uid itself.
     private func checkSource(_ id: SourceID, _ path: String, _ typePath: String, _ log: inout SpecLog) {
         // The missing source may be one that could not be parsed.
-        guard log.isSound(path, typePath, "sources"), self.areSourcesSound(log), self.pipeline.source(id) == nil else {
+        guard log.isValid(path, typePath, "sources"), self.areSourcesValid(log), self.pipeline.source(id) == nil else {
             return
         }
         let others = self.pipeline.sources.filter { $0.id.uid == id.uid }.map(\.id.streamType.rawValue)
@@ -116,17 +116,17 @@ struct SceneRules {
         }
     }
 
-    private func areSourcesSound(_ log: SpecLog) -> Bool {
-        self.pipeline.sources.indices.allSatisfy { log.isSound("sources[\($0)].uid", "sources[\($0)].streamType") }
+    private func areSourcesValid(_ log: SpecLog) -> Bool {
+        self.pipeline.sources.indices.allSatisfy { log.isValid("sources[\($0)].uid", "sources[\($0)].streamType") }
     }
 
     private func checkOverrides(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
         var seen: Set<String> = []
-        for (index, override) in scene.audioOverrides.enumerated() where log.isSound("\(path)[\(index)].uid") {
+        for (index, override) in scene.audioOverrides.enumerated() where log.isValid("\(path)[\(index)].uid") {
             let place = "\(path)[\(index)].uid"
             if !seen.insert(override.uid).inserted {
                 log.mistake(place, "\(SpecText.quoted(override.uid)) is listed twice", fix: "give each user one volume")
-            } else if log.isSound("sources"), self.areSourcesSound(log),
+            } else if log.isValid("sources"), self.areSourcesValid(log),
                 !self.pipeline.sources.contains(where: { $0.id.uid == override.uid })
             {
                 log.mistake(
@@ -139,7 +139,7 @@ struct SceneRules {
     // MARK: Canvas and decorations
 
     private func checkCanvas(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
-        guard let size = scene.canvas, log.isSound(path, "canvas.policy") else { return }
+        guard let size = scene.canvas, log.isValid(path, "canvas.policy") else { return }
         let room = self.pipeline.canvas
         if room.policy == .fixed {
             log.mistake(
@@ -187,7 +187,7 @@ struct SceneRules {
         for (index, clock) in scene.countdowns.enumerated() {
             let place = "\(clocks)[\(index)]"
             self.checkCorner(clock.x, clock.y, scene, place, &log)
-            guard clock.clock == .pk, log.isSound("\(place).of"), log.isWritten("\(place).seconds") else { continue }
+            guard clock.clock == .pk, log.isValid("\(place).of"), log.isWritten("\(place).seconds") else { continue }
             log.mistake(
                 "\(place).seconds",
                 "cannot be combined with \"of\": \"pk\", where the duration comes from the phases of the PK",
@@ -207,7 +207,7 @@ struct SceneRules {
     private func checkCorner(_ x: Length, _ y: Length, _ scene: Scene, _ place: String, _ log: inout SpecLog) {
         let (width, height) = scene.size(on: self.pipeline.canvas)
         for (edge, length, limit) in [("x", x, width), ("y", y, height)]
-        where log.isSound("\(place).\(edge)") && length.pixels(of: limit) > limit {
+        where log.isValid("\(place).\(edge)") && length.pixels(of: limit) > limit {
             log.mistake(
                 "\(place).\(edge)", "\(length) is outside the canvas of \(width)x\(height)",
                 fix: "write at most \(limit)")

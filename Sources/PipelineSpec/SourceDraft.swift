@@ -159,7 +159,7 @@ struct SourceDraft: Sendable {
     static func finished(_ draft: SourceDraft, _ path: String, _ log: inout SpecLog) -> Pipeline.Source {
         var source = draft.source
         // An invalid type is already reported, and without the type it is unknown which keys are allowed.
-        guard log.isSound("\(path).type") else { return source }
+        guard log.isValid("\(path).type") else { return source }
         self.checkRecord(of: source, path, &log)
         self.checkAudio(of: source, path, &log)
         let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }

@@ -85,17 +85,17 @@ package struct SpecChecks: Sendable {
     package static let none = SpecChecks()
 
     func problem(ofImage path: String, at place: String, _ log: SpecLog) -> Problem? {
-        path.isEmpty || !log.isSound(place) ? nil : self.image(path)
+        path.isEmpty || !log.isValid(place) ? nil : self.image(path)
     }
 
     func problem(ofFont path: String, at place: String, _ log: SpecLog) -> Problem? {
-        path.isEmpty || !log.isSound(place) ? nil : self.font(path)
+        path.isEmpty || !log.isValid(place) ? nil : self.font(path)
     }
 
     /// Returns why a text cannot be drawn; `nil` if it can, if it is empty, or if its value already has a mistake.
     ///
     /// - Parameter fonts: The pipeline's font files.
     func problem(ofText text: String, _ fonts: [String], at place: String, _ log: SpecLog) -> Problem? {
-        text.isEmpty || !log.isSound(place) ? nil : self.text(text, fonts)
+        text.isEmpty || !log.isValid(place) ? nil : self.text(text, fonts)
     }
 }

@@ -49,7 +49,7 @@ struct SpecLog {
 
     /// Whether none of the paths and none of the values that enclose them has a mistake. Rules check this first, so
     /// that they do not report consequences of another mistake.
-    func isSound(_ paths: String...) -> Bool {
+    func isValid(_ paths: String...) -> Bool {
         if self.broken.isEmpty { return true }
         return paths.allSatisfy { path in
             var place: String? = path
@@ -86,7 +86,7 @@ struct SpecLog {
     mutating func checkUnique(
         _ id: String, _ path: String, of element: String, _ ids: inout [String: String], fix: String
     ) {
-        guard self.isSound(path) else { return }
+        guard self.isValid(path) else { return }
         if let first = ids[id] {
             self.mistake(path, "\(SpecText.quoted(id)) is already used by \(first)", fix: fix)
         } else {

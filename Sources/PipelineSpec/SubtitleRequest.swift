@@ -52,7 +52,7 @@ package struct SubtitleRequest: Sendable, Equatable {
         self.rule.parse(bytes) { request, log in
             for (index, cue) in request.cues.enumerated() {
                 let path = "cues[\(index)]"
-                guard log.isSound(path, "\(path).startMs", "\(path).endMs", "\(path).durationMs") else { continue }
+                guard log.isValid(path, "\(path).startMs", "\(path).endMs", "\(path).durationMs") else { continue }
                 switch (cue.startMs, cue.endMs, cue.durationMs) {
                 case (_, _?, _?):
                     log.mistake("\(path).durationMs", "cannot be combined with endMs", fix: "remove one of the two")

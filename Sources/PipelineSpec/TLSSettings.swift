@@ -23,7 +23,7 @@ extension TLSSettings {
 
     /// Checks the certificate files on this machine and reports their problems.
     func check(_ checks: SpecChecks, at path: String, _ log: inout SpecLog) {
-        guard log.isSound(path), !self.certificate.isEmpty, !self.key.isEmpty else { return }
+        guard log.isValid(path), !self.certificate.isEmpty, !self.key.isEmpty else { return }
         switch checks.certificate(self) {
         case .unusable(let problem): log.mistake(path, problem.what, fix: problem.fix)
         case .doubtful(let problem): log.warning(path, problem.what, fix: problem.fix)

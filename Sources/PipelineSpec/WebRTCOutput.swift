@@ -67,7 +67,7 @@ extension Pipeline {
 
     /// The first of the renditions with the most pixels; `nil` if all are audio only.
     private var largestRendition: Rendition? {
-        self.pictureRenditions.reduce(nil) { best, next in
+        self.videoRenditions.reduce(nil) { best, next in
             guard let best else { return next }
             return next.width * next.height > best.width * best.height ? next : best
         }
@@ -82,7 +82,7 @@ extension Pipeline {
 extension PipelineRules {
     /// Checks that viewers can reach the output, and that they can show its renditions.
     func check(_ output: WebRTCOutput, _ path: String, _ log: inout SpecLog) {
-        if self.pipeline.clock == .offline, log.isSound("clock") {
+        if self.pipeline.clock == .offline, log.isValid("clock") {
             log.mistake(
                 path, "a webrtc output needs a live room, but clock is \"offline\"",
                 fix: "remove this output, or remove clock")
@@ -90,20 +90,20 @@ extension PipelineRules {
         self.checkListener(path, &log)
         self.checkPaths(path, &log)
         if output.publicAddresses.isEmpty, output.udp.ipAddress.map({ $0.isUnspecified }) ?? true,
-            log.isSound("\(path).udp", "\(path).publicAddresses")
+            log.isValid("\(path).udp", "\(path).publicAddresses")
         {
             log.mistake(
                 "\(path).publicAddresses",
                 "is empty, and \(output.udp) is not the address of one interface, so it is not known where viewers can connect",
                 fix: "list the IP addresses at which viewers reach this machine, or put one of them into udp")
         }
-        guard log.isSound("\(path).rendition", "renditions") else { return }
+        guard log.isValid("\(path).rendition", "renditions") else { return }
         for name in output.renditions where !self.pipeline.renditions.contains(where: { $0.name == name }) {
             log.mistake(
                 "\(path).rendition", "there is no rendition \(SpecText.quoted(name))",
                 fix: "write \(SpecText.choice(self.pipeline.renditions.map(\.name), quoted: true))")
         }
-        if output.renditions.isEmpty, self.pipeline.pictureRenditions.isEmpty {
+        if output.renditions.isEmpty, self.pipeline.videoRenditions.isEmpty {
             log.mistake(
                 "\(path).rendition", "is missing, and no rendition has video to be sent by default",
                 fix: "write \(SpecText.choice(self.pipeline.renditions.map(\.name), quoted: true))")
@@ -120,7 +120,7 @@ extension PipelineRules {
             ("audioRenditions", self.pipeline.audioRenditions.map(\.name)),
         ]
         for (list, names) in lists {
-            for (index, name) in names.enumerated() where name == "whep" && log.isSound("\(list)[\(index)].name") {
+            for (index, name) in names.enumerated() where name == "whep" && log.isValid("\(list)[\(index)].name") {
                 log.mistake(
                     "\(list)[\(index)].name",
                     "viewers could not get the files of this rendition: paths below /whep are those of \(path)",
@@ -134,7 +134,7 @@ extension PipelineRules {
     private func checkListener(_ path: String, _ log: inout SpecLog) {
         guard let hls = self.pipeline.hls, hls.http.listen != nil || self.pipeline.clock == .offline else {
             let index = self.pipeline.outputs.firstIndex { if case .hls = $0 { true } else { false } }
-            guard index.map({ log.isSound("outputs[\($0)].http.listen") }) ?? log.isSound("outputs") else { return }
+            guard index.map({ log.isValid("outputs[\($0)].http.listen") }) ?? log.isValid("outputs") else { return }
             log.mistake(
                 path, "viewers ask for WebRTC at the viewers' listener of an hls output, and there is none",
                 fix: index.map { "remove \"listen\": null from outputs[\($0)].http" }
@@ -151,7 +151,7 @@ extension PipelineRules {
     /// Checks that a rendition has no B-frames: browsers show the frames of WebRTC in the order in which they arrive.
     private func checkOrder(of rendition: Rendition, _ path: String, for output: String, _ log: inout SpecLog) {
         guard !rendition.isAudioOnly, rendition.video.bFrames > 0,
-            log.isSound("\(path).video.bFrames", "\(path).video.preset")
+            log.isValid("\(path).video.bFrames", "\(path).video.preset")
         else { return }
         if log.isWritten("\(path).video.bFrames") {
             log.mistake(

@@ -192,7 +192,7 @@ package struct AudioMixer: Sendable {
     /// Mixes the next block and advances.
     ///
     /// - Parameters:
-    ///   - overlays: Animations whose sound is added; `nil`: none.
+    ///   - overlays: Animations whose audio is added; `nil`: none.
     ///   - read: Copies a source's audio of a range into the array, with silence where it has none, and returns the number
     ///     of pairs it had. Called once for every position, in order, as long as the source is audible; for an inaudible
     ///     source only if levels are measured, with a range `silentLag` pairs earlier.
@@ -251,9 +251,9 @@ package struct AudioMixer: Sendable {
         var index = 0
         while index < self.channels.count {
             let next = index + 1 < self.channels.count ? index + 1 : nil
-            let sound = self.channels[index].isRead ? self.channels[index].sound : self.silence
-            let other = next.map { self.channels[$0].isRead ? self.channels[$0].sound : self.silence }
-            self.meters.measure(index, sound, next, other ?? sound)
+            let audio = self.channels[index].isRead ? self.channels[index].audio : self.silence
+            let other = next.map { self.channels[$0].isRead ? self.channels[$0].audio : self.silence }
+            self.meters.measure(index, audio, next, other ?? audio)
             index += 2
         }
         if self.observesSpeaking { self.noteSpeaking(range) }

@@ -66,16 +66,16 @@ package final class Composition: @unchecked Sendable {
     /// Composes one canvas.
     ///
     /// - Parameters:
-    ///   - pictures: One frame for each pane; `nil` shows the pane's card. A frame whose format differs from the pane's
+    ///   - frames: One frame for each pane; `nil` shows the pane's card. A frame whose format differs from the pane's
     ///     input is not used: the card is shown instead.
     ///   - decorations: One frame per entry of ``slots``; `nil`, or a frame of another size, keeps the current one.
     /// - Throws: ``MediaError`` from libavfilter; the caller can show the previous canvas again.
-    package func compose(_ pictures: [Picture?], decorations: [Picture?]) throws(MediaError) -> Picture {
+    package func compose(_ frames: [Picture?], decorations: [Picture?]) throws(MediaError) -> Picture {
         guard let graph = self.graph else {
             guard let format = self.formats.first, let card = self.cards.first else {
                 return try self.present(self.background)
             }
-            let picture = pictures.first.flatMap { $0 }.flatMap { $0.format == format ? $0 : nil } ?? card
+            let picture = frames.first.flatMap { $0 }.flatMap { $0.format == format ? $0 : nil } ?? card
             return try picture.signalled(as: self.canvas)
         }
         for (index, picture) in decorations.enumerated() where index < self.slotSprites.count {
@@ -90,7 +90,7 @@ package final class Composition: @unchecked Sendable {
             switch role {
             case .background: self.feeds.append(try self.present(self.background))
             case .pane(let index):
-                let picture = index < pictures.count ? pictures[index] : nil
+                let picture = index < frames.count ? frames[index] : nil
                 self.feeds.append(picture.flatMap { $0.format == self.formats[index] ? $0 : nil } ?? self.cards[index])
             case .mask(let index): self.feeds.append(try self.present(self.masks[index]))
             case .ring(let index): self.feeds.append(try self.present(self.rings[index]))

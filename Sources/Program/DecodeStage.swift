@@ -32,8 +32,8 @@ package final class DecodeStage: Sendable {
         /// ``setDelay(milliseconds:)``.
         package var delay: Int64 = 0
         /// How long before its program time audio must be available, in nanoseconds; see
-        /// ``ProgramStage/soundLead(fps:sampleRate:)``.
-        package var soundLead: Int64
+        /// ``ProgramStage/audioLead(fps:sampleRate:)``.
+        package var audioLead: Int64
         /// Whether video is not decoded, because the program has only audio.
         package var isAudioOnly = false
         /// What is done with the source's audio; see ``setProcessing(_:)``.
@@ -48,7 +48,7 @@ package final class DecodeStage: Sendable {
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
             maxPixels: Int64 = 1920 * 1920, maxJitterBuffer: Int64 = 1_500_000_000, maxDriftPpm: Int64 = 500,
             maxFps: Int = 60, isFile: Bool = false, rotation: Int = 0,
-            holdsDamaged: Bool = false, soundLead: Int64 = 0
+            holdsDamaged: Bool = false, audioLead: Int64 = 0
         ) {
             self.source = source
             self.jitterBuffer = jitterBuffer
@@ -62,18 +62,18 @@ package final class DecodeStage: Sendable {
             self.maxDriftPpm = maxDriftPpm
             self.maxFps = maxFps
             self.isFile = isFile
-            self.soundLead = soundLead
+            self.audioLead = audioLead
         }
     }
 
     /// Events of the stage, reported on its own thread.
     package enum Event: Sendable {
         /// The first frame of a publication was decoded.
-        case firstPicture(PictureFormat)
+        case firstFrame(PictureFormat)
         /// Frames have another format than before.
         case formatChanged(PictureFormat)
         /// The first audio packet of a publication was passed to a decoder.
-        case firstSound
+        case firstAudio
         /// A decoder cannot be opened, or failed, or a codec is not allowed.
         case undecodable(MediaError)
         /// The source's timestamps were mapped to program time anew.
@@ -169,7 +169,7 @@ package final class DecodeStage: Sendable {
     private let wantedProcessing: Mutex<AudioProcessing>
     private let processingChanges = Atomic<Int>(0)
     /// ``AudioProcessing/lateness``.
-    private let soundLateness: Atomic<Int64>
+    private let audioLateness: Atomic<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
     /// Number of publications whose end was offered; the publications before number `cutEnds` must be discarded.
@@ -178,10 +178,10 @@ package final class DecodeStage: Sendable {
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake: any ClockSemaphore
-    private let thrift: Mutex<WakeCoalescer>
+    private let wakeCoalescer: Mutex<WakeCoalescer>
     private let events: @Sendable (Event) -> Void
 
-    /// Creates the stage of one source; call ``run(soundWantedUntil:)`` on the stage's own thread.
+    /// Creates the stage of one source; call ``run(audioWantedUntil:)`` on the stage's own thread.
     ///
     /// - Parameter machine: The clock that `clock` follows; the stage's thread waits on it.
     package init(
@@ -201,8 +201,8 @@ package final class DecodeStage: Sendable {
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex((wanted: settings.offset, delay: settings.delay))
         self.wantedProcessing = Mutex(settings.processing)
-        self.soundLateness = Atomic(settings.processing.lateness)
-        self.thrift = Mutex(WakeCoalescer(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
+        self.audioLateness = Atomic(settings.processing.lateness)
+        self.wakeCoalescer = Mutex(WakeCoalescer(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
         self.budget.withLock { $0.allow(offset: settings.offset &+ settings.delay) }
     }
 
@@ -213,7 +213,7 @@ package final class DecodeStage: Sendable {
     package func setOffset(milliseconds: Int) {
         let offset = Int64(milliseconds) &* 1_000_000
         self.change { $0.wanted = offset }
-        self.thrift.withLock { $0 = WakeCoalescer(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
+        self.wakeCoalescer.withLock { $0 = WakeCoalescer(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
     }
 
     /// Sets the delay of the program, which is added to the offset of a publisher's media. The packets wait before the
@@ -246,7 +246,7 @@ package final class DecodeStage: Sendable {
     /// gradually.
     package func setProcessing(_ processing: AudioProcessing) {
         self.wantedProcessing.withLock { $0 = processing }
-        self.soundLateness.store(processing.lateness, ordering: .relaxed)
+        self.audioLateness.store(processing.lateness, ordering: .relaxed)
         self.processingChanges.add(1, ordering: .releasing)
         self.wake.signal()
     }
@@ -259,7 +259,7 @@ package final class DecodeStage: Sendable {
 
     /// Longest time by which the audio is available later than it is decoded, in nanoseconds; see
     /// ``NoiseSuppressor/mostLate``.
-    var processingLateness: Int64 { self.soundLateness.load(ordering: .relaxed) }
+    var processingLateness: Int64 { self.audioLateness.load(ordering: .relaxed) }
 
     /// How late the packet decoded last was because of this thread, in nanoseconds: the time since it could have been
     /// decoded, whatever the network did. 0 if no packet is due. If it is above the time that packets are decoded ahead
@@ -299,7 +299,9 @@ package final class DecodeStage: Sendable {
     package func offer(_ items: [SourceItem]) {
         self.enqueue(items)
         let (isHidden, isAway) = (self.buffer.need.isHidden, self.buffer.need.isAway)
-        if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden, isAway: isAway) }) { self.wake.signal() }
+        if self.wakeCoalescer.withLock({ $0.wakes(for: items, isHidden: isHidden, isAway: isAway) }) {
+            self.wake.signal()
+        }
     }
 
     private func enqueue(_ items: [SourceItem]) {
@@ -341,13 +343,13 @@ package final class DecodeStage: Sendable {
 
     package var isStopped: Bool { self.stopping.withLock { $0 } }
 
-    /// Runs until ``stop()``. `soundWantedUntil` returns the position of the program's audio, for a source that paces
+    /// Runs until ``stop()``. `audioWantedUntil` returns the position of the program's audio, for a source that paces
     /// the program.
-    package func run(soundWantedUntil: @Sendable @escaping () -> Int64) {
-        CrashMark.onGuardedStack { self.work(soundWantedUntil) }
+    package func run(audioWantedUntil: @Sendable @escaping () -> Int64) {
+        CrashMark.onGuardedStack { self.work(audioWantedUntil) }
     }
 
-    private func work(_ soundWantedUntil: @Sendable @escaping () -> Int64) {
+    private func work(_ audioWantedUntil: @Sendable @escaping () -> Int64) {
         self.buffer.need.watch { [weak self] in self?.wake.signal() }
         var worker = DecodeWorker(stage: self, settings: self.settings, clock: self.clock)
         guard self.buffer.isPaced else {
@@ -357,7 +359,7 @@ package final class DecodeStage: Sendable {
         SchedulerSlice.offline.requestForThisThread()
         var turn = WorkTurn(self.settings.limiter, rank: WorkRank.decoding)
         while let item = self.queue.take(), !self.isStopped {
-            self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
+            self.buffer.waitUntilWanted({ self.isStopped }, audioWantedUntil: audioWantedUntil)
             self.release(item)
             turn.begin()
             worker.handle(item)

@@ -29,7 +29,7 @@ extension DecodeWorker {
             }
         }
         self.buffer.withheld(until: pts)
-        var item = HiddenSourceQueue.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
+        var item = HiddenSourceQueue.QueuedPacket(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
         if self.hasGap, item.beginning == .no {
             guard self.isGapEndless(at: pts) else {
                 self.gapLength += 1
@@ -98,7 +98,7 @@ extension DecodeWorker {
         self.stage.count { [left] in $0.undecoded += left }
     }
 
-    private mutating func decode(_ item: HiddenSourceQueue.Waiting, isPast: Bool) {
+    private mutating func decode(_ item: HiddenSourceQueue.QueuedPacket, isPast: Bool) {
         if item.beginning == .afterFlush { self.video.flush() }
         self.decodeNow(item.packet, item.pts, item.arrival, isPast: isPast)
     }

@@ -86,7 +86,7 @@ extension DecodeWorker {
             ? self.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: came)
             : self.timeline.noted(kind: packet.kind, pts: pts, dts: dts)
         self.align(packet.wallClock, noted, came)
-        self.schedule.append(PacketSchedule.Waiting(packet: packet, noted: noted, arrival: came))
+        self.schedule.append(PacketSchedule.ScheduledPacket(packet: packet, noted: noted, arrival: came))
         self.stage.note(
             DecodeStage.Timing(
                 driftPpm: self.timeline.driftPpm, buffered: self.timeline.buffered, depth: self.timeline.depth,
@@ -97,7 +97,7 @@ extension DecodeWorker {
         if self.timeline.reanchors != before { self.stage.report(.reanchored) }
     }
 
-    private mutating func align(_ stamp: WallClockTime?, _ noted: SourceTimeline.Noted, _ arrival: Int64?) {
+    private mutating func align(_ stamp: WallClockTime?, _ noted: SourceTimeline.SourceTimes, _ arrival: Int64?) {
         guard let aligner = self.settings.aligner, let arrival, let origin = self.clock.origin else { return }
         if let stamp { self.timeline.note(stamp, of: noted.pts, server: origin &+ arrival) }
         guard let delay = self.timeline.wallDelay else {
@@ -147,7 +147,7 @@ extension DecodeWorker {
 
     /// When to decode a packet. However wrong its timestamp, a publisher's packet waits no longer than the largest jitter
     /// buffer plus the offset.
-    private func due(_ waiting: PacketSchedule.Waiting) -> Int64 {
+    private func due(_ waiting: PacketSchedule.ScheduledPacket) -> Int64 {
         let lead =
             self.timeline.isSettling && !self.settings.isFile
             ? Self.settlingLead &+ self.stage.processingLateness : Self.decodeLead

@@ -26,7 +26,7 @@ struct DecodeWorker {
     var ended = 0
     /// Numbers of the frames inside the decoder that will not be shown.
     private var past: Set<Int64> = []
-    private var sounds: [UInt8: SoundTrack] = [:]
+    private var audioTracks: [UInt8: AudioTrackDecoder] = [:]
     /// The audio track whose timestamps steer the timeline, and the program time of its last packet.
     private var leading: (track: UInt8, arrival: Int64)?
     /// Times of the frames inside the decoder, by number. Each packet gets a number as its pts for the decoder, because
@@ -35,7 +35,7 @@ struct DecodeWorker {
     private var nextNumber: Int64 = 0
     private var gate: FrameRateLimiter
     private(set) var format: PictureFormat?
-    private var hasSound = false
+    private var hasAudio = false
     private var pictureSeams = 0
     private var processing = ProcessingFollower()
     /// Crash marks that are raised while libavcodec processes data of the source.
@@ -54,7 +54,7 @@ struct DecodeWorker {
                 place: "decode[\(settings.source)]"))
         self.timeline = SourceTimeline(
             jitterBuffer: stage.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
-            offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm, soundLead: settings.soundLead)
+            offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm, audioLead: settings.audioLead)
         self.gate = FrameRateLimiter(fps: settings.maxFps)
         // The file reader has already shifted the first timestamp to zero.
         if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }
@@ -102,8 +102,8 @@ struct DecodeWorker {
             self.take(self.video.configure(parameters, rotation: self.stage.rotation, now: self.openingTime))
         case .audio:
             do {
-                var track = self.sounds.removeValue(forKey: parameters.track) ?? self.makeSoundTrack()
-                defer { self.sounds[parameters.track] = track }
+                var track = self.audioTracks.removeValue(forKey: parameters.track) ?? self.makeAudioTrack()
+                defer { self.audioTracks[parameters.track] = track }
                 try track.configure(parameters, now: self.openingTime)
             } catch {
                 self.stage.report(.undecodable(error))
@@ -116,8 +116,8 @@ struct DecodeWorker {
         self.buffer.isPaced || self.settings.isFile ? nil : self.clock.now()
     }
 
-    private func makeSoundTrack() -> SoundTrack {
-        SoundTrack(sampleRate: self.settings.sampleRate, limitPPB: self.timeline.glideLimit, place: self.place)
+    private func makeAudioTrack() -> AudioTrackDecoder {
+        AudioTrackDecoder(sampleRate: self.settings.sampleRate, limitPPB: self.timeline.glideLimit, place: self.place)
     }
 
     /// Whether a packet of this audio track steers the timeline. Only one track does, so that jumps and drift are
@@ -133,7 +133,7 @@ struct DecodeWorker {
         if outcome.isSkipped { self.stage.count { $0.dropped += 1 } }
         if outcome.isDamaged { self.stage.count { $0.damaged += 1 } }
         if outcome.isReopened { self.stage.count { $0.reopened += 1 } }
-        for picture in outcome.pictures { self.show(picture) }
+        for picture in outcome.frames { self.show(picture) }
         if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
 
@@ -191,7 +191,7 @@ struct DecodeWorker {
     private mutating func show(_ picture: Picture) {
         guard let number = picture.pts, let (time, arrival) = self.arrivals.removeValue(forKey: number) else { return }
         if self.format != picture.format {
-            self.stage.report(self.format == nil ? .firstPicture(picture.format) : .formatChanged(picture.format))
+            self.stage.report(self.format == nil ? .firstFrame(picture.format) : .formatChanged(picture.format))
             self.format = picture.format
         }
         if !self.buffer.isPaced, !self.gate.passes(time) {
@@ -208,8 +208,8 @@ struct DecodeWorker {
     private mutating func decodeAudio(_ packet: CodedPacket, _ pts: Int64) {
         self.stage.count { $0.audioPackets += 1 }
         // Taken out of the dictionary while it is changed, so that it is not copied.
-        guard var track = self.sounds.removeValue(forKey: packet.track) else { return }
-        defer { self.sounds[packet.track] = track }
+        guard var track = self.audioTracks.removeValue(forKey: packet.track) else { return }
+        defer { self.audioTracks[packet.track] = track }
         do {
             try track.openDeferred(now: self.openingTime)
         } catch {
@@ -232,9 +232,9 @@ struct DecodeWorker {
             self.stage.count { $0.reopened += 1 }
             if let failure { self.stage.report(.undecodable(failure)) }
         }
-        if !self.hasSound {
-            self.hasSound = true
-            self.stage.report(.firstSound)
+        if !self.hasAudio {
+            self.hasAudio = true
+            self.stage.report(.firstAudio)
         }
     }
 
@@ -253,10 +253,10 @@ struct DecodeWorker {
         // The next publication may have other tracks. Those with the same numbers keep their limits for opening
         // decoders.
         let buffer = self.buffer
-        for track in Array(self.sounds.keys) { self.sounds[track]?.end(track, in: buffer) }
+        for track in Array(self.audioTracks.keys) { self.audioTracks[track]?.end(track, in: buffer) }
         self.leading = nil
         self.format = nil
-        self.hasSound = false
+        self.hasAudio = false
         self.timeline.reset()
         self.settings.aligner?.remove(self.settings.source)
         if self.buffer.isPaced {

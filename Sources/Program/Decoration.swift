@@ -78,7 +78,7 @@ extension ScoreBar {
 /// Current images of all decorations: drawn by the builder thread, read by the program thread once per tick.
 package final class OverlayCache: Sendable {
     private struct State {
-        var pictures: [OverlaySlot: Picture] = [:]
+        var images: [OverlaySlot: Picture] = [:]
         /// Images of countdowns, drawn ahead of time, by seconds left.
         var countdowns: [OverlaySlot: [Int64: Picture]] = [:]
         /// Images of rings: the ring, and the transparent image that is shown while its source does not speak.
@@ -90,11 +90,11 @@ package final class OverlayCache: Sendable {
     package init() {}
 
     /// Number of cached images of texts and score bars.
-    var count: Int { self.state.withLock { $0.pictures.count } }
+    var count: Int { self.state.withLock { $0.images.count } }
 
-    func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.pictures[slot] = picture } }
+    func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.images[slot] = picture } }
 
-    func has(_ slot: OverlaySlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }
+    func has(_ slot: OverlaySlot) -> Bool { self.state.withLock { $0.images[slot] != nil } }
 
     func has(_ slot: OverlaySlot, seconds: Int64) -> Bool {
         self.state.withLock { $0.countdowns[slot]?[seconds] != nil }
@@ -115,11 +115,11 @@ package final class OverlayCache: Sendable {
     /// Returns the image of each slot at a tick, in order; `nil` if none is drawn: the caller keeps the previous image.
     ///
     /// - Parameter speaking: The sources whose rings are visible.
-    func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int, speaking: Set<SourceID> = []) -> [Picture?] {
+    func images(_ slots: [OverlaySlot], tick: Int64, fps: Int, speaking: Set<SourceID> = []) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in
                 switch slot.kind {
-                case .text, .bar: state.pictures[slot]
+                case .text, .bar: state.images[slot]
                 case .countdown(let countdown): state.countdowns[slot]?[countdown.secondsLeft(at: tick, fps: fps)]
                 case .ring(let source, _, _):
                     speaking.contains(source) ? state.rings[slot]?.shown : state.rings[slot]?.hidden
@@ -131,13 +131,13 @@ package final class OverlayCache: Sendable {
     /// Removes the images of all slots but `slots`, and images of countdowns that are no longer needed at `tick`.
     func keep(_ slots: Set<OverlaySlot>, tick: Int64, fps: Int) {
         self.state.withLock { state in
-            state.pictures = state.pictures.filter { slots.contains($0.key) }
+            state.images = state.images.filter { slots.contains($0.key) }
             state.countdowns = state.countdowns.filter { slots.contains($0.key) }
             state.rings = state.rings.filter { slots.contains($0.key) }
-            for (slot, pictures) in state.countdowns {
+            for (slot, images) in state.countdowns {
                 guard case .countdown(let countdown) = slot.kind else { continue }
                 let now = countdown.secondsLeft(at: tick, fps: fps)
-                state.countdowns[slot] = pictures.filter { $0.key <= now + 1 }
+                state.countdowns[slot] = images.filter { $0.key <= now + 1 }
             }
         }
     }

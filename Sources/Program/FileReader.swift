@@ -81,8 +81,8 @@ package struct FileReader: Sendable {
     /// Returns the timestamp that becomes zero: that of the first video frame, so that this frame is on air at the
     /// first tick of an offline room, where earlier audio is cut. Without video, the earliest timestamp.
     private static func start(of packets: [CodedPacket]) -> Int64 {
-        let pictures = packets.filter { $0.kind == .video }
-        return (pictures.isEmpty ? packets : pictures).map(\.pts).min() ?? 0
+        let frames = packets.filter { $0.kind == .video }
+        return (frames.isEmpty ? packets : frames).map(\.pts).min() ?? 0
     }
 
     /// Feeds a packet to the stage with its timestamps shifted so that `start` becomes `base`.

@@ -7,7 +7,7 @@ package import MediaTypes
 ///
 /// The first packet directly follows the last packet that the decoder received, or decoding can begin with it.
 package struct HiddenSourceQueue {
-    package struct Waiting: Sendable {
+    package struct QueuedPacket: Sendable {
         package var packet: CodedPacket
         /// Presentation time of the packet, in nanoseconds of program time.
         package var pts: Int64
@@ -41,7 +41,7 @@ package struct HiddenSourceQueue {
     /// Maximum number of bytes of packets to keep: 8 MiB.
     private static let byteLimit = 8 << 20
 
-    private var waiting = Deque<Waiting>()
+    private var waiting = Deque<QueuedPacket>()
     private var bytes = 0
     /// Whether packets before the first one in the queue were discarded, so that the decoder never receives them.
     private var hasHole = false
@@ -59,20 +59,20 @@ package struct HiddenSourceQueue {
     /// The latest presentation time in the queue, in nanoseconds of program time; `nil` if it is empty.
     var newest: Int64? { self.waiting.lazy.map(\.pts).max() }
 
-    package mutating func append(_ item: Waiting) {
+    package mutating func append(_ item: QueuedPacket) {
         self.bytes += item.packet.range.count
         self.waiting.append(item)
     }
 
     /// Removes and returns the oldest packet if the queue is over its limits; otherwise returns `nil`.
-    mutating func popExcess(pixels: Int) -> Waiting? {
+    mutating func popExcess(pixels: Int) -> QueuedPacket? {
         guard self.waiting.count > Self.limit(pixels: pixels) || self.bytes > Self.byteLimit else { return nil }
         return self.popFirst()
     }
 
     /// Removes the oldest packet. If it directly follows the packet that was removed before, its ``Beginning`` asks for
     /// no flush, which would lose the frames inside the decoder.
-    package mutating func popFirst() -> Waiting? {
+    package mutating func popFirst() -> QueuedPacket? {
         guard var first = self.waiting.popFirst() else { return nil }
         self.bytes -= first.packet.range.count
         if !self.hasHole, first.beginning == .afterFlush { first.beginning = .yes }

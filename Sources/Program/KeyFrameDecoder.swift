@@ -27,7 +27,7 @@ package enum KeyFrameDecoder {
         if let error = track.configure(parameters, rotation: rotation).failure { throw error }
         let outcome = track.decode(packet, rotation: rotation, skipsLoopFilter: skipsLoopFilter)
         let rest = track.finish(rotation: rotation)
-        if let picture = outcome.pictures.first ?? rest.pictures.first { return picture }
+        if let picture = outcome.frames.first ?? rest.frames.first { return picture }
         throw outcome.failure ?? rest.failure
             ?? MediaError(
                 .invalidData, "the last key frame cannot be decoded", at: place, fix: "wait for the next key frame")

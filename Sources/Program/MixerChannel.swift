@@ -8,7 +8,7 @@ package struct MixerChannel: Sendable {
     let name: String
     var gain = GainRamp(0)
     /// The source's audio in the current block, interleaved stereo; valid if `isRead`.
-    var sound = [Float](repeating: 0, count: Int(AudioMixer.blockPairs) * 2)
+    var audio = [Float](repeating: 0, count: Int(AudioMixer.blockPairs) * 2)
     var isRead = false
     /// Whether the source speaks; `nil` while that is not observed.
     var speaking: SpeakingDetector?
@@ -26,8 +26,8 @@ package struct MixerChannel: Sendable {
     ) {
         let isSilent = self.isSilent(from: range.lowerBound)
         let place = isSilent ? range.lowerBound &- lag..<range.upperBound &- lag : range
-        self.isRead = (isWanted || !isSilent) && read(self.source, place, &self.sound) > 0
-        if self.isRead { AudioMix.sanitize(&self.sound) }
+        self.isRead = (isWanted || !isSilent) && read(self.source, place, &self.audio) > 0
+        if self.isRead { AudioMix.sanitize(&self.audio) }
     }
 
     /// Whether the source is inaudible at `position`, and stays so unless its gain is changed.
@@ -45,7 +45,7 @@ package struct MixerChannel: Sendable {
             let to = min(range.upperBound, self.gain.nextBend(after: from))
             let (first, last) = (from &- range.lowerBound, to &- range.lowerBound)
             AudioMix.add(
-                self.sound, onto: &target, pairs: Int(first)..<Int(last),
+                self.audio, onto: &target, pairs: Int(first)..<Int(last),
                 from: self.gain.value(at: from) * (duck.from + slope * Float(first)),
                 to: self.gain.value(at: to) * (duck.from + slope * Float(last)))
             from = to

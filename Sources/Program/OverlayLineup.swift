@@ -11,7 +11,7 @@ package struct OverlayRequest: Sendable, Hashable {
     package var box: PixelRect
     /// How often the animation is played in a row, 1…100.
     package var loops: Int
-    /// Factor for its sound, 0…2.
+    /// Factor for its audio, 0…2.
     package var volume: Float
 
     package init(name: String, path: String, alpha: AnimationAlpha, box: PixelRect, loops: Int, volume: Float) {

@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// One play of an animation: a thread that decodes it ahead of the program, and the frames and sound that wait for their
+/// One play of an animation: a thread that decodes it ahead of the program, and the frames and audio that wait for their
 /// ticks. The program thread never waits for it.
 final class OverlayPlay: Sendable {
     /// What the program thread does with the play at a tick.
@@ -20,11 +20,11 @@ final class OverlayPlay: Sendable {
 
     /// Largest number of decoded frames that wait.
     private static let mostFrames = 8
-    /// How far the sound is read ahead, in nanoseconds.
-    private static let soundAhead: Int64 = 700_000_000
+    /// How far the audio is read ahead, in nanoseconds.
+    private static let audioAhead: Int64 = 700_000_000
     /// Longest play in nanoseconds, all loops together.
     static let longest: Int64 = 60_000_000_000
-    /// Number of sample pairs of sound that can wait: 2.7 s at 48 kHz.
+    /// Number of sample pairs of audio that can wait: 2.7 s at 48 kHz.
     private static let ringPairs = 1 << 17
 
     private struct State {
@@ -37,8 +37,8 @@ final class OverlayPlay: Sendable {
         var failure: MediaError?
         var isStopped = false
         var ring = AudioRing(fade: 240, size: OverlayPlay.ringPairs)
-        var hasSound = false
-        var sound: [Float] = []
+        var hasAudio = false
+        var audio: [Float] = []
     }
 
     let id: Int64
@@ -107,17 +107,17 @@ final class OverlayPlay: Sendable {
         return step
     }
 
-    /// Adds the sound of `range` onto `target`, interleaved stereo. Does not block.
+    /// Adds the audio of `range` onto `target`, interleaved stereo. Does not block.
     ///
-    /// - Parameter isLast: Whether the sound fades out in this range.
+    /// - Parameter isLast: Whether the audio fades out in this range.
     func mix(_ range: Range<Int64>, onto target: inout [Float], isLast: Bool) {
         self.state.withLock { state in
-            guard state.hasSound else { return }
+            guard state.hasAudio else { return }
             let count = range.count * 2
-            if state.sound.count != count { state.sound = [Float](repeating: 0, count: count) }
-            guard state.ring.take(range, into: &state.sound) > 0 else { return }
+            if state.audio.count != count { state.audio = [Float](repeating: 0, count: count) }
+            guard state.ring.take(range, into: &state.audio) > 0 else { return }
             AudioMix.add(
-                state.sound, onto: &target, pairs: 0..<range.count, from: self.request.volume,
+                state.audio, onto: &target, pairs: 0..<range.count, from: self.request.volume,
                 to: isLast ? 0 : self.request.volume)
         }
     }
@@ -133,8 +133,8 @@ final class OverlayPlay: Sendable {
         do throws(MediaError) {
             var base: Int64 = 0
             for loop in 1...self.request.loops {
-                guard let (video, sound) = try self.playOnce(from: base) else { return }
-                let all = max(video, sound)
+                guard let (video, audio) = try self.playOnce(from: base) else { return }
+                let all = max(video, audio)
                 guard video > 0 else {
                     throw MediaError(
                         .invalidData, "\(self.request.path) has no frame that can be decoded",
@@ -152,19 +152,19 @@ final class OverlayPlay: Sendable {
     /// Decodes the file once, as fast as the program shows it.
     ///
     /// - Parameter base: Time of its first frame from the start of the play, in nanoseconds.
-    /// - Returns: The ends of video and sound from `base`, in nanoseconds; `nil` if the play was stopped.
+    /// - Returns: The ends of video and audio from `base`, in nanoseconds; `nil` if the play was stopped.
     private func playOnce(from base: Int64) throws(MediaError) -> (Int64, Int64)? {
         let reader = try AnimationReader.open(
             path: self.request.path, alpha: self.request.alpha, box: self.request.box, sampleRate: Int(self.sampleRate),
             place: "overlay[\(self.request.name)]")
-        let hasSound = reader.hasSound && self.request.volume > 0
+        let hasAudio = reader.hasAudio && self.request.volume > 0
         while true {
             let (isStopped, waiting, elapsed) = self.state.withLock { ($0.isStopped, $0.frames.count, $0.elapsed) }
             if isStopped { return nil }
-            if reader.isOver { return (reader.videoEnd, hasSound ? reader.soundEnd : 0) }
-            let isSoundShort = hasSound && base &+ reader.soundEnd &- elapsed < Self.soundAhead
-            if reader.canRead, !reader.canDecode || isSoundShort {
-                reader.read { samples, time in if hasSound { self.put(samples, at: base &+ time, base) } }
+            if reader.isOver { return (reader.videoEnd, hasAudio ? reader.audioEnd : 0) }
+            let isAudioShort = hasAudio && base &+ reader.audioEnd &- elapsed < Self.audioAhead
+            if reader.canRead, !reader.canDecode || isAudioShort {
+                reader.read { samples, time in if hasAudio { self.put(samples, at: base &+ time, base) } }
             } else if waiting < Self.mostFrames, reader.canDecode {
                 try reader.decode { frame in
                     let overlay = Picture.Overlay(frame.picture, x: reader.target.x, y: reader.target.y)
@@ -173,13 +173,13 @@ final class OverlayPlay: Sendable {
                     }
                 }
             } else {
-                // Woken when a frame was shown; the timeout lets the sound be read ahead in between.
+                // Woken when a frame was shown; the timeout lets the audio be read ahead in between.
                 _ = self.wake.wait(timeout: .now() + .milliseconds(100))
             }
         }
     }
 
-    /// Keeps sound for the program. Sound before the first frame is left out.
+    /// Keeps audio for the program. Audio before the first frame is left out.
     ///
     /// - Parameter time: Time of its first pair from the start of the play, in nanoseconds.
     private func put(_ samples: [Float], at time: Int64, _ base: Int64) {
@@ -189,7 +189,7 @@ final class OverlayPlay: Sendable {
         guard skip < samples.count / 2 else { return }
         let position = self.position &+ first &+ Int64(skip)
         self.state.withLock { state in
-            state.hasSound = true
+            state.hasAudio = true
             state.ring.write(skip == 0 ? samples : Array(samples[(2 * skip)...]), at: position)
         }
     }

@@ -40,7 +40,7 @@ package final class OverlayPlayer: Sendable {
         var lineup: OverlayLineup
         var plays: [OverlayPlay] = []
         var started: Set<Int64> = []
-        /// Plays that have ended, whose sound fades out with the next block.
+        /// Plays that have ended, whose audio fades out with the next block.
         var fading: [OverlayPlay] = []
         var reports: [OverlayReport] = []
         var threads: [StageThread] = []
@@ -176,7 +176,7 @@ package final class OverlayPlayer: Sendable {
                         play.id, play.request.name, .ended(error: error), at: hasStarted ? tick : nil,
                         planned: play.startTick)
                     play.stop()
-                    // The last pairs of its sound belong to the next block.
+                    // The last pairs of its audio belong to the next block.
                     if hasStarted { state.fading.append(play) }
                     state.lineup.ended(play.id)
                 }
@@ -193,7 +193,7 @@ package final class OverlayPlayer: Sendable {
         return (try? canvas.overlaid(with: overlays)) ?? canvas
     }
 
-    /// Adds the sound of the plays onto a block of the program's audio.
+    /// Adds the audio of the plays onto a block of the program's audio.
     func mix(_ range: Range<Int64>, onto target: inout [Float]) {
         let (plays, fading) = self.state.withLock { state in
             defer { state.fading = [] }

@@ -11,16 +11,16 @@ struct PacketSchedule {
     }
 
     /// A packet with its position on the source's timeline.
-    struct Waiting {
+    struct ScheduledPacket {
         var packet: CodedPacket
-        var noted: SourceTimeline.Noted
+        var noted: SourceTimeline.SourceTimes
         /// Program time at which it arrived; `nil` for files.
         var arrival: Int64?
     }
 
     enum Entry {
         case configuration(CodecParameters)
-        case packet(Waiting)
+        case packet(ScheduledPacket)
     }
 
     /// Video, main audio, then further audio tracks in order of appearance; this is also the order for equal times.
@@ -37,7 +37,7 @@ struct PacketSchedule {
         self.append(.configuration(parameters), to: Line(kind: parameters.kind, track: parameters.track))
     }
 
-    mutating func append(_ waiting: Waiting) {
+    mutating func append(_ waiting: ScheduledPacket) {
         self.append(.packet(waiting), to: Line(kind: waiting.packet.kind, track: waiting.packet.track))
     }
 
@@ -77,7 +77,7 @@ struct PacketSchedule {
     }
 
     /// The entry that is due first according to `due`; a configuration is due immediately.
-    func first(_ due: (Waiting) -> Int64) -> (line: Line, due: Int64)? {
+    func first(_ due: (ScheduledPacket) -> Int64) -> (line: Line, due: Int64)? {
         var best: (line: Line, due: Int64)?
         for (line, entries) in self.lines {
             guard let entry = entries.first else { continue }
@@ -87,7 +87,7 @@ struct PacketSchedule {
         return best
     }
 
-    private static func due(_ entry: Entry, _ due: (Waiting) -> Int64) -> Int64 {
+    private static func due(_ entry: Entry, _ due: (ScheduledPacket) -> Int64) -> Int64 {
         switch entry {
         case .configuration: .min
         case .packet(let waiting): due(waiting)

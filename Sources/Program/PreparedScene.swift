@@ -7,7 +7,7 @@ package final class PreparedScene: Sendable {
     package let scene: Scene
     /// The panes that show video, bottom first.
     package let panes: [Pane]
-    private struct Shelf {
+    private struct CompositionCache {
         /// Compositions of the scene, newest last.
         var compositions: [Composition] = []
         /// Compositions built before a source had sent its first frame, for a guessed format. They are removed once a
@@ -17,7 +17,7 @@ package final class PreparedScene: Sendable {
         var refused: [[PictureFormat]] = []
     }
 
-    private let shelf = Mutex(Shelf())
+    private let cache = Mutex(CompositionCache())
 
     package init(_ scene: Scene) {
         self.scene = scene
@@ -27,9 +27,9 @@ package final class PreparedScene: Sendable {
     /// Returns the newest composition whose panes all match these formats (``Composition/matches(_:)``), otherwise the
     /// one with the most matching panes; `nil` if the scene has no composition.
     package func best(for formats: [SourceID: PictureFormat]) -> (composition: Composition, isExact: Bool)? {
-        self.shelf.withLock { shelf in
+        self.cache.withLock { cache in
             var best: (composition: Composition, matches: Int)?
-            for composition in shelf.compositions.reversed() {
+            for composition in cache.compositions.reversed() {
                 let matches = composition.matches(formats)
                 if matches == composition.panes.count { return (composition, true) }
                 if matches > (best?.matches ?? -1) { best = (composition, matches) }
@@ -43,10 +43,10 @@ package final class PreparedScene: Sendable {
     ///
     /// - Returns: The formats in the order of `panes`, and whether one of them is a guess.
     package func wanted(_ formats: [SourceID: PictureFormat]) -> (formats: [PictureFormat], isGuess: Bool) {
-        let (newest, isGuess) = self.shelf.withLock { shelf in
+        let (newest, isGuess) = self.cache.withLock { cache in
             (
-                shelf.compositions.last?.formats,
-                shelf.compositions.last.map { shelf.guesses.contains(ObjectIdentifier($0)) }
+                cache.compositions.last?.formats,
+                cache.compositions.last.map { cache.guesses.contains(ObjectIdentifier($0)) }
             )
         }
         let wanted = self.panes.enumerated().map { index, pane in
@@ -57,18 +57,18 @@ package final class PreparedScene: Sendable {
     }
 
     func needs(_ formats: [PictureFormat]) -> Bool {
-        self.shelf.withLock { shelf in
-            !shelf.compositions.contains { $0.formats == formats } && !shelf.refused.contains(formats)
+        self.cache.withLock { cache in
+            !cache.compositions.contains { $0.formats == formats } && !cache.refused.contains(formats)
         }
     }
 
-    var isCold: Bool { self.shelf.withLock { $0.compositions.isEmpty } }
-    package var compositions: [Composition] { self.shelf.withLock { $0.compositions } }
+    var isCold: Bool { self.cache.withLock { $0.compositions.isEmpty } }
+    package var compositions: [Composition] { self.cache.withLock { $0.compositions } }
 
     func refuse(_ formats: [PictureFormat]) {
-        self.shelf.withLock { shelf in
-            shelf.refused.append(formats)
-            if shelf.refused.count > 16 { shelf.refused.removeFirst() }
+        self.cache.withLock { cache in
+            cache.refused.append(formats)
+            if cache.refused.count > 16 { cache.refused.removeFirst() }
         }
     }
 
@@ -83,30 +83,30 @@ package final class PreparedScene: Sendable {
     package func add(
         _ composition: Composition, limit: Int, replacing: Bool = false, isGuess: Bool = false
     ) -> [Composition] {
-        self.shelf.withLock { shelf in
+        self.cache.withLock { cache in
             var gone: [Composition] = []
-            shelf.compositions.removeAll { old in
-                let isGuessed = !isGuess && shelf.guesses.contains(ObjectIdentifier(old))
+            cache.compositions.removeAll { old in
+                let isGuessed = !isGuess && cache.guesses.contains(ObjectIdentifier(old))
                 guard replacing || isGuessed || old.formats == composition.formats else { return false }
                 gone.append(old)
                 return true
             }
-            shelf.compositions.append(composition)
-            while shelf.compositions.count > max(1, limit) { gone.append(shelf.compositions.removeFirst()) }
-            for old in gone { shelf.guesses.remove(ObjectIdentifier(old)) }
-            if isGuess { shelf.guesses.insert(ObjectIdentifier(composition)) }
+            cache.compositions.append(composition)
+            while cache.compositions.count > max(1, limit) { gone.append(cache.compositions.removeFirst()) }
+            for old in gone { cache.guesses.remove(ObjectIdentifier(old)) }
+            if isGuess { cache.guesses.insert(ObjectIdentifier(composition)) }
             return gone
         }
     }
 
     /// Removes and returns all compositions.
     func cool() -> [Composition] {
-        self.shelf.withLock { shelf in
+        self.cache.withLock { cache in
             defer {
-                shelf.compositions = []
-                shelf.guesses = []
+                cache.compositions = []
+                cache.guesses = []
             }
-            return shelf.compositions
+            return cache.compositions
         }
     }
 }

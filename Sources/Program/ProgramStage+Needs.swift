@@ -15,11 +15,11 @@ extension ProgramStage {
     func noteNeeds(
         of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing AudioMixer, presence: inout SourceVisibility
     ) {
-        self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
+        self.scheduler.note(until: tick + Int64(self.scheduler.canvas.fps), in: &presence)
         mixer.noteHeard(in: &presence)
         let background = self.shared.withLock { $0.background }
         for source in background { presence.insert(heard: source) }
-        let isHeld = self.pictureThrift == .hold
+        let isHeld = self.frameMode == .hold
         for (id, source) in sources {
             let isSeen = presence.seen.contains(id)
             source.buffer.need.setAway(!isSeen && !presence.heard.contains(id))

@@ -53,7 +53,7 @@ extension ProgramStage {
         _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
     ) -> FullCanvasSource {
         let format = player.last?.format
-        guard !player.isCrossing, let source = player.scene?.solo(in: self.director.canvas), !hidden.contains(source)
+        guard !player.isCrossing, let source = player.scene?.solo(in: self.scheduler.canvas), !hidden.contains(source)
         else { return FullCanvasSource(source: nil, isFresh: true, format: format) }
         let time = selected[source]?.time ?? .min
         let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
@@ -64,6 +64,6 @@ extension ProgramStage {
     /// overlay is played, or while another scene is scheduled or in transition, which may show the source differently.
     func isUnseen(_ source: SourceID) -> Bool {
         guard self.unseen.withLock({ $0 }) == source, !self.overlays.isBusy else { return false }
-        return self.director.state.withLock { $0.pending.isEmpty && $0.leaving == nil }
+        return self.scheduler.state.withLock { $0.pending.isEmpty && $0.leaving == nil }
     }
 }

@@ -33,7 +33,7 @@ extension ProgramStage {
         }
         guard joins else { return false }
         self.setBackground(id, source.isBackground, fadeMs: source.fadeMs)
-        self.director.join(id, source.face)
+        self.scheduler.join(id, source.face)
         self.watchFormats(of: id, source)
         return true
     }
@@ -51,7 +51,7 @@ extension ProgramStage {
                 return true
             }
             // A background source, which no scene needs to name, fades out now.
-            shared.soundDirty = true
+            shared.audioDirty = true
             let before = shared.roster.leaving[id]
             shared.roster.leaving[id] = {
                 before?()
@@ -64,13 +64,13 @@ extension ProgramStage {
 
     /// Frees what is cached for a removed source. Call it after ``remove(_:done:)`` has completed, and not on the
     /// program thread.
-    package func forget(_ id: SourceID) { self.director.forget(id) }
+    package func forget(_ id: SourceID) { self.scheduler.forget(id) }
 
     /// Returns the buffer of a source; `nil` if there is no such source. May be called from any thread.
     func buffer(of id: SourceID) -> SourceBuffer? { self.shared.withLock { $0.roster.sources[id]?.buffer } }
 
     func watchFormats(of id: SourceID, _ source: Source) {
-        source.buffer.watchFormats { [director = self.director] in director.foresee(id, $0) }
+        source.buffer.watchFormats { [scheduler = self.scheduler] in scheduler.foresee(id, $0) }
     }
 
     // MARK: The program thread
@@ -90,13 +90,13 @@ extension ProgramStage {
             guard !shared.roster.joining.isEmpty || !shared.roster.leaving.isEmpty else { return nil }
             defer { shared.roster.joining = [] }
             // A scene that names a new source may be on air already.
-            if !shared.roster.joining.isEmpty { shared.soundDirty = true }
+            if !shared.roster.joining.isEmpty { shared.audioDirty = true }
             return (shared.roster.sources, shared.roster.joining, Array(shared.roster.leaving.keys))
         }
         guard let (sources, joining, leaving) = news else { return }
         worker.sources = sources
         for channel in joining { worker.mixer.add(channel) }
-        for id in leaving where !self.director.isNamed(id) && worker.mixer.remove(id) {
+        for id in leaving where !self.scheduler.isNamed(id) && worker.mixer.remove(id) {
             worker.player.forget(id)
             worker.covered.remove(id)
             let (left, done) = self.shared.withLock { shared in

@@ -8,14 +8,14 @@ extension ProgramStage {
     /// - Returns: The canvas; `nil` if composing failed although the scene could be built.
     /// - Throws: ``MediaError`` if the scene cannot be built.
     package func still() throws(MediaError) -> Picture? {
-        let factory = self.director.factory
-        let director = SceneScheduler(
-            canvas: self.director.canvas, scene: self.director.scene, faces: factory.faces, fonts: factory.text.fonts,
+        let factory = self.scheduler.factory
+        let scheduler = SceneScheduler(
+            canvas: self.scheduler.canvas, scene: self.scheduler.scene, faces: factory.faces, fonts: factory.text.fonts,
             isOffline: true)
-        try director.prepare([])
-        defer { director.close() }
-        var player = SceneCompositor(director: director, machine: self.machine)
+        try scheduler.prepare([])
+        defer { scheduler.close() }
+        var player = SceneCompositor(scheduler: scheduler, machine: self.machine)
         _ = player.advance(to: 0)
-        return player.compose(tick: 0, pictures: [:], covered: []).picture
+        return player.compose(tick: 0, frames: [:], covered: []).picture
     }
 }

@@ -78,7 +78,7 @@ package final class ProgramStage: Sendable {
         package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
         /// Receives 1,024 pairs of interleaved stereo samples and the position of the first, in sample pairs since
         /// `origin`.
-        package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
+        package var audio: @Sendable (_ block: [Float], _ position: Int64) -> Void
         /// Called when the program has ended; `tick` is the first tick that is not part of the program, 0 if it was
         /// stopped before it started.
         package var finished: @Sendable (_ tick: Int64) -> Void
@@ -100,12 +100,12 @@ package final class ProgramStage: Sendable {
 
         package init(
             picture: @escaping @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool,
-            sound: @escaping @Sendable (_ block: [Float], _ position: Int64) -> Void,
+            audio: @escaping @Sendable (_ block: [Float], _ position: Int64) -> Void,
             finished: @escaping @Sendable (_ tick: Int64) -> Void,
             catchingUp: @escaping @Sendable (Bool) -> Void = { _ in }
         ) {
             self.picture = picture
-            self.sound = sound
+            self.audio = audio
             self.finished = finished
             self.catchingUp = catchingUp
         }
@@ -136,13 +136,13 @@ package final class ProgramStage: Sendable {
     struct Shared {
         var roster: Roster
         var volumes: [SourceID: Float]
-        var soundDirty = true
+        var audioDirty = true
         var muted: Set<SourceID> = []
         var hidden: Set<SourceID> = []
         var tick: Int64 = 0
         var stopAt: Int64?
         var stats = Stats()
-        var soundPosition: Int64 = 0
+        var audioPosition: Int64 = 0
         /// See ``ProgramStage/setSpeaking(_:duck:)``.
         var reportsSpeaking = false
         var duck: Ducking?
@@ -155,7 +155,7 @@ package final class ProgramStage: Sendable {
     package let clock: ProgramClock
     private let settings: Settings
     /// Raw value of the current ``OverloadFrameMode``.
-    let thrift = Atomic<Int>(0)
+    let frameModeValue = Atomic<Int>(0)
     /// A source that is on air but whose decoded frames are not needed; see ``setUnseen(_:)``.
     let unseen = Mutex<SourceID?>(nil)
     private let outputs: Outputs
@@ -165,7 +165,7 @@ package final class ProgramStage: Sendable {
     private let started = DispatchSemaphore(value: 0)
     private let begin = Mutex<Int64?>(nil)
     /// Holds the scene on air and the content of its text and score decorations.
-    package let director: SceneScheduler
+    package let scheduler: SceneScheduler
     /// Plays animations over the canvas of a live program.
     package let overlays: OverlayPlayer
 
@@ -185,7 +185,7 @@ package final class ProgramStage: Sendable {
                 roster: Roster(sources: sources), volumes: sources.mapValues(\.volume),
                 reportsSpeaking: settings.reportsSpeaking, duck: settings.duck))
         self.overlays = OverlayPlayer(fps: settings.canvas.fps, sampleRate: settings.sampleRate)
-        self.director = SceneScheduler(
+        self.scheduler = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks, isAudioOnly: settings.isAudioOnly)
@@ -198,10 +198,10 @@ package final class ProgramStage: Sendable {
     // MARK: Control, from any thread
 
     package var stats: Stats { self.shared.withLock { $0.stats } }
-    package var scene: Scene { self.director.scene }
+    package var scene: Scene { self.scheduler.scene }
     package var tick: Int64 { self.shared.withLock { $0.tick } }
     /// Position up to which the audio is mixed, in sample pairs.
-    package var soundPosition: Int64 { self.shared.withLock { $0.soundPosition } }
+    package var audioPosition: Int64 { self.shared.withLock { $0.audioPosition } }
 
     /// Sets a source's volume (0…2), whether it is audible, and whether it is visible; `nil` leaves a value unchanged.
     /// The panes of a source that is not visible show its card from the next tick on.
@@ -210,7 +210,7 @@ package final class ProgramStage: Sendable {
             if let volume { shared.volumes[source] = min(2, max(0, volume)) }
             if let audioPush { if audioPush { shared.muted.remove(source) } else { shared.muted.insert(source) } }
             if let videoPush { if videoPush { shared.hidden.remove(source) } else { shared.hidden.insert(source) } }
-            shared.soundDirty = true
+            shared.audioDirty = true
         }
     }
 
@@ -224,7 +224,7 @@ package final class ProgramStage: Sendable {
     package func setSpeaking(_ isReported: Bool, duck: Ducking?) {
         self.shared.withLock { shared in
             (shared.reportsSpeaking, shared.duck) = (isReported, duck)
-            shared.soundDirty = true
+            shared.audioDirty = true
         }
     }
 
@@ -235,7 +235,7 @@ package final class ProgramStage: Sendable {
         self.shared.withLock { shared in
             if isBackground { shared.background.insert(source) } else { shared.background.remove(source) }
             shared.fades[source] = pairs > 0 ? pairs : nil
-            shared.soundDirty = true
+            shared.audioDirty = true
         }
     }
 
@@ -307,10 +307,10 @@ package final class ProgramStage: Sendable {
             self.outputs.finished(0)
             return
         }
-        self.director.prepareOnAir()
+        self.scheduler.prepareOnAir()
         if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         var worker = ProgramWorker(
-            sources: self.beginSources(), player: SceneCompositor(director: self.director, machine: self.machine),
+            sources: self.beginSources(), player: SceneCompositor(scheduler: self.scheduler, machine: self.machine),
             mixer: AudioMixer(
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),
@@ -327,7 +327,7 @@ package final class ProgramStage: Sendable {
             if self.settings.isOffline {
                 if self.isOver(tick, first, worker.sources) { break }
                 self.awaitSources(
-                    worker.sources, due, soundUntil: self.position(of: tick), needsPicture: !self.settings.isAudioOnly)
+                    worker.sources, due, audioUntil: self.position(of: tick), needsPicture: !self.settings.isAudioOnly)
                 if self.isOver(tick, first, worker.sources) { break }
             } else {
                 if tick > first { self.mixRest(of: tick - 1, interval, &worker) }
@@ -341,12 +341,12 @@ package final class ProgramStage: Sendable {
         let end = self.position(of: tick) + AudioMixer.blockPairs - 1
         // The last block extends beyond the last tick. A job that is shorter than its files has audio there.
         if self.settings.isOffline {
-            self.awaitSources(worker.sources, self.time(of: tick), soundUntil: end, needsPicture: false)
+            self.awaitSources(worker.sources, self.time(of: tick), audioUntil: end, needsPicture: false)
         }
         self.mix(until: end, &worker)
         self.endSources()
         self.overlays.close(at: tick)
-        self.director.close()
+        self.scheduler.close()
         self.outputs.finished(tick)
     }
 
@@ -366,15 +366,15 @@ package final class ProgramStage: Sendable {
     }
 
     /// Waits until the input files have delivered everything that a tick needs; see
-    /// ``SourceBuffer/waitUntilReady(for:soundPosition:needsPicture:_:)``.
+    /// ``SourceBuffer/waitUntilReady(for:audioPosition:needsPicture:_:)``.
     ///
     /// - Parameter position: End of the audio that is mixed next, in sample pairs.
     private func awaitSources(
-        _ sources: [SourceID: Source], _ due: Int64, soundUntil position: Int64, needsPicture: Bool
+        _ sources: [SourceID: Source], _ due: Int64, audioUntil position: Int64, needsPicture: Bool
     ) {
-        let sound = AudioMixer.wantedUntil(blockEnd: position)
+        let audio = AudioMixer.wantedUntil(blockEnd: position)
         for source in sources.values {
-            source.buffer.waitUntilReady(for: due, soundPosition: sound, needsPicture: needsPicture) {
+            source.buffer.waitUntilReady(for: due, audioPosition: audio, needsPicture: needsPicture) {
                 self.shouldStop
             }
         }
@@ -393,15 +393,15 @@ package final class ProgramStage: Sendable {
 
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
         let fresh = worker.player.advance(to: tick)
-        let (hidden, sound) = self.shared.withLock { shared in
+        let (hidden, audio) = self.shared.withLock { shared in
             shared.tick = tick
-            if fresh != nil { shared.soundDirty = true }
+            if fresh != nil { shared.audioDirty = true }
             shared.stats.switches = worker.player.switches
-            let sound: MixSettings? = shared.soundDirty ? MixSettings(shared, worker.player.scene) : nil
-            shared.soundDirty = false
-            return (shared.hidden, sound)
+            let audio: MixSettings? = shared.audioDirty ? MixSettings(shared, worker.player.scene) : nil
+            shared.audioDirty = false
+            return (shared.hidden, audio)
         }
-        if let sound { sound.apply(to: &worker.mixer, of: worker.sources.keys, at: self.position(of: tick)) }
+        if let audio { audio.apply(to: &worker.mixer, of: worker.sources.keys, at: self.position(of: tick)) }
         if self.settings.isAudioOnly {
             self.runAudio(tick, &worker)
             return
@@ -440,23 +440,23 @@ package final class ProgramStage: Sendable {
     ) -> (Picture?, Int64?) {
         // Every source advances with every tick, on air or not, so that a source is at the current time when it comes
         // on air.
-        var (selected, pictures) = worker.takeTables()
-        defer { worker.giveBack(&selected, &pictures) }
+        var (selected, frames) = worker.takeTables()
+        defer { worker.giveBack(&selected, &frames) }
         for (id, source) in worker.sources {
             let isSeen = !hidden.contains(id) && worker.player.shows(id)
             guard let selection = source.buffer.select(at: due, interval: interval, isSeen: isSeen) else { continue }
             selected[id] = selection
-            if !source.isStale(selection, at: due) { pictures[id] = selection.picture }
+            if !source.isStale(selection, at: due) { frames[id] = selection.picture }
         }
         // With held frames a transition would stop half way and the requested scene would not be visible.
-        let isCut = self.pictureThrift == .hold && worker.player.cutShort()
+        let isCut = self.frameMode == .hold && worker.player.cutShort()
         let mayRepeat = !isNew && !isCut && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
         if mayRepeat, let picture = worker.player.last {
             self.outputs.shown?(tick, self.view(worker.player, hidden, worker.sources, selected, due, interval))
             return (picture, nil)
         }
-        let composed = worker.player.compose(tick: tick, pictures: pictures, covered: hidden)
+        let composed = worker.player.compose(tick: tick, frames: frames, covered: hidden)
         self.outputs.shown?(tick, self.view(worker.player, hidden, worker.sources, selected, due, interval))
         var arrival: Int64?
         var repeated: [SourceID] = []
@@ -465,7 +465,7 @@ package final class ProgramStage: Sendable {
             repeated.removeAll(keepingCapacity: true)
             swap(&repeated, &worker.repeated)
         }
-        for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
+        for pane in composed.panes where !hidden.contains(pane.source) && frames[pane.source] != nil {
             guard let selection = selected[pane.source] else { continue }
             if !selection.isFresh {
                 // If a source is passed through, only its key frames may be decoded; its viewers see all frames.
@@ -492,12 +492,12 @@ package final class ProgramStage: Sendable {
                 source, range, target in
                 sources[source]?.buffer.read(range, into: &target) ?? 0
             }
-            self.outputs.sound(block, position)
+            self.outputs.audio(block, position)
             self.reportLevels(&worker)
             self.reportSpeaking(&worker)
         }
         let position = worker.mixer.position
-        self.shared.withLock { $0.soundPosition = position }
+        self.shared.withLock { $0.audioPosition = position }
     }
 }
 
@@ -508,42 +508,42 @@ extension ProgramStage {
     private static let leastMixings: Int64 = 20
 
     /// Number of steps in which the audio of a tick is mixed.
-    private var soundSteps: Int64 { Self.soundSteps(fps: Int64(max(1, self.settings.canvas.fps))) }
+    private var audioSteps: Int64 { Self.audioSteps(fps: Int64(max(1, self.settings.canvas.fps))) }
 
     /// Returns the number of steps in which the audio of a tick is mixed.
     ///
     /// - Parameter fps: Above 0.
-    private static func soundSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
+    private static func audioSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
 
     /// How long before its program time the audio of a live source must be available, in nanoseconds: one mixing step
     /// plus the look-ahead of the limiter. 39 ms at 30 frames per second and 48 kHz.
-    package static func soundLead(fps: Int, sampleRate: Int) -> Int64 {
+    package static func audioLead(fps: Int, sampleRate: Int) -> Int64 {
         let fps = Int64(max(1, fps))
         let look = TimeMath.scale(
             AudioMixer.wantedUntil(blockEnd: 0), by: TimeMath.nanoseconds, over: Int64(max(1, sampleRate)))
-        return TimeMath.nanoseconds / (fps * self.soundSteps(fps: fps)) + look
+        return TimeMath.nanoseconds / (fps * self.audioSteps(fps: fps)) + look
     }
 
     /// Position of the first sample pair after the given number of mixing steps of a tick.
     private func position(of tick: Int64, behind steps: Int64) -> Int64 {
         let (start, end) = (self.position(of: tick), self.position(of: tick + 1))
-        return start + (end - start) * steps / self.soundSteps
+        return start + (end - start) * steps / self.audioSteps
     }
 
     /// Mixes all audio of a tick of an offline program. Waits for the audio step by step, because a file interleaves a
     /// long tick's audio with its video frame.
     private func mixWhole(_ tick: Int64, _ worker: inout ProgramWorker) {
         let next = self.time(of: tick + 1)
-        for step in 1...self.soundSteps {
+        for step in 1...self.audioSteps {
             let end = self.position(of: tick, behind: step)
-            self.awaitSources(worker.sources, next, soundUntil: end, needsPicture: false)
+            self.awaitSources(worker.sources, next, audioUntil: end, needsPicture: false)
             self.mix(until: end, &worker)
         }
     }
 
     /// Mixes the remaining steps of a tick, each when it is due.
     private func mixRest(of tick: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
-        let steps = self.soundSteps
+        let steps = self.audioSteps
         guard steps > 1, let zero = self.clock.zero else { return }
         for step in 1..<steps {
             self.machine.sleep(until: zero &+ self.time(of: tick) &+ interval * step / steps)

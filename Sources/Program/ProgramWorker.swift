@@ -16,24 +16,24 @@ struct ProgramWorker {
     /// Buffer for the sources whose panes repeat a frame; reused for every tick and empty in between.
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
-    private var pictures: [SourceID: Picture] = [:]
+    private var frames: [SourceID: Picture] = [:]
 
     /// Returns empty tables for a tick whose memory is already allocated; give them back with ``giveBack(_:_:)``.
     mutating func takeTables() -> ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) {
-        var (selected, pictures): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
+        var (selected, frames): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
         swap(&selected, &self.selected)
-        swap(&pictures, &self.pictures)
-        return (selected, pictures)
+        swap(&frames, &self.frames)
+        return (selected, frames)
     }
 
     /// Empties the tables and keeps their memory for the next tick.
     mutating func giveBack(
-        _ selected: inout [SourceID: SourceBuffer.Selection], _ pictures: inout [SourceID: Picture]
+        _ selected: inout [SourceID: SourceBuffer.Selection], _ frames: inout [SourceID: Picture]
     ) {
         selected.removeAll(keepingCapacity: true)
-        pictures.removeAll(keepingCapacity: true)
+        frames.removeAll(keepingCapacity: true)
         swap(&selected, &self.selected)
-        swap(&pictures, &self.pictures)
+        swap(&frames, &self.frames)
     }
 
     init(sources: [SourceID: ProgramStage.Source], player: SceneCompositor, mixer: AudioMixer) {

@@ -39,7 +39,7 @@ package final class SceneBuilder: Sendable {
 
     package let canvas: Canvas
     package let text: TextRenderer
-    package let board: OverlayCache
+    package let overlays: OverlayCache
     private let cache: Mutex<Cache>
     /// Maximum number of cached cards. When the cache is full, it is cleared before another card is added.
     private static let cardLimit = 20
@@ -49,11 +49,11 @@ package final class SceneBuilder: Sendable {
     /// What to do if libavfilter rejects the filters of a scene.
     private static let graphFix = "check the scene's rectangles; nothing on air has changed"
 
-    package init(canvas: Canvas, fonts: SceneFonts, faces: [SourceID: Face], board: OverlayCache) {
+    package init(canvas: Canvas, fonts: SceneFonts, faces: [SourceID: Face], overlays: OverlayCache) {
         self.canvas = canvas
         self.text = TextRenderer(fonts: fonts, canvas: canvas)
         self.cache = Mutex(Cache(faces: faces))
-        self.board = board
+        self.overlays = overlays
     }
 
     var faces: [SourceID: Face] { self.cache.withLock { $0.faces } }
@@ -185,7 +185,7 @@ package final class SceneBuilder: Sendable {
     private func add(
         _ slot: OverlaySlot, x: Int, y: Int, _ tick: Int64, to parts: inout Composition.Parts
     ) throws(MediaError) -> SceneGraph.Layer {
-        let present = self.board.pictures([slot], tick: tick, fps: self.canvas.fps).first.flatMap { $0 }
+        let present = self.overlays.images([slot], tick: tick, fps: self.canvas.fps).first.flatMap { $0 }
         parts.slots.append((sprite: parts.sprites.count, slot: slot))
         if let present {
             parts.sprites.append(present)
@@ -205,7 +205,7 @@ package final class SceneBuilder: Sendable {
         let box = renderer.boxSize(shown, layout)
         let slot = OverlaySlot.text(text, width: box.width, height: box.height)
         if let sprite = TextRenderer.sprite(shown, layout, width: box.width, height: box.height) {
-            self.board.show(try sprite.picture(), in: slot)
+            self.overlays.show(try sprite.picture(), in: slot)
         }
         let origin = TextRenderer.origin(text, boxWidth: box.width)
         return try self.add(slot, x: origin.x, y: origin.y, tick, to: &parts)
@@ -227,11 +227,11 @@ package final class SceneBuilder: Sendable {
         let (width, height) = (ring.rect.width, ring.rect.height)
         let slot = OverlaySlot(
             kind: .ring(ring.source, ring.style, cornerRadius: ring.cornerRadius), width: width, height: height)
-        if !self.board.hasRing(slot) {
+        if !self.overlays.hasRing(slot) {
             // In a very small pane, the ring must not cover the frame.
             let line = min(ring.style.width, max(2, min(width, height) / 4))
             let shown = try Self.outline(line, ring.style.color, width, height, ring.cornerRadius).picture()
-            self.board.setRing(
+            self.overlays.setRing(
                 shown: shown, hidden: try Sprite(width: width, height: height).picture(), in: slot)
         }
         return slot
@@ -250,14 +250,14 @@ package final class SceneBuilder: Sendable {
         guard let sprite = TextRenderer.sprite(text, layout, width: slot.width, height: slot.height) else {
             return false
         }
-        self.board.show(try sprite.picture(), in: slot)
+        self.overlays.show(try sprite.picture(), in: slot)
         return true
     }
 
     func draw(_ bar: ScoreBar, in slot: OverlaySlot, _ words: Words) throws(MediaError) {
         var shown = bar
         if let score = words.scores[bar.id] { (shown.left, shown.right) = score }
-        self.board.show(try shown.sprite().picture(), in: slot)
+        self.overlays.show(try shown.sprite().picture(), in: slot)
     }
 
     /// Draws the countdown's images for the time left at `tick` and for the three following seconds, if they are not
@@ -266,11 +266,11 @@ package final class SceneBuilder: Sendable {
         _ countdown: Countdown, in slot: OverlaySlot, tick: Int64, _ renderer: TextRenderer
     ) throws(MediaError) {
         let now = countdown.secondsLeft(at: tick, fps: self.canvas.fps)
-        for seconds in max(0, now - 3)...now where !self.board.has(slot, seconds: seconds) {
+        for seconds in max(0, now - 3)...now where !self.overlays.has(slot, seconds: seconds) {
             let text = countdown.asText(seconds: seconds)
             let layout = try renderer.layout(text)
             if let sprite = TextRenderer.sprite(text, layout, width: slot.width, height: slot.height) {
-                self.board.show(try sprite.picture(), in: slot, seconds: seconds)
+                self.overlays.show(try sprite.picture(), in: slot, seconds: seconds)
             }
         }
     }

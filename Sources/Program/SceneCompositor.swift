@@ -13,24 +13,24 @@ package struct SceneCompositor {
     }
 
     /// A transition between two scenes that is in progress.
-    private struct Crossing {
+    private struct ActiveTransition {
         var from: PreparedScene
         var start: Int64
         var ticks: Int64
         var transition: Transition
     }
 
-    private struct Made {
+    private struct ComposedCanvas {
         var composition: Composition
         var feeds: [Picture?]
         var decorations: [Picture?]
         var canvas: Picture
     }
 
-    private let director: SceneScheduler
+    private let scheduler: SceneScheduler
     private let machine: any MonotonicClock
     private var onAir: PreparedScene?
-    private var crossing: Crossing?
+    private var activeTransition: ActiveTransition?
     /// The composition with which each scene was last shown.
     private var current: [ObjectIdentifier: Composition] = [:]
     /// The last frame of each source that was fed to a graph.
@@ -41,7 +41,7 @@ package struct SceneCompositor {
     /// The newest canvas; `nil` until one was composed.
     package private(set) var last: Picture?
     /// The newest composed canvas with its inputs: as long as no input changes, the canvas is repeated.
-    private var made: Made?
+    private var composedCanvas: ComposedCanvas?
     /// Buffer that is reused for every tick; empty between ticks.
     private var spareFeeds: [Picture?] = []
     /// Compositions released during this tick, which may still be referenced until the tick ends.
@@ -59,13 +59,13 @@ package struct SceneCompositor {
     /// Number of times that a frame's format differed from its pane's input, so that an older frame or the card was used.
     package private(set) var substitutions = 0
 
-    /// Creates a compositor that shows the scenes of `director`.
+    /// Creates a compositor that shows the scenes of `scheduler`.
     ///
     /// - Parameter machine: Clock for measuring ``longestSwap``.
-    package init(director: SceneScheduler, machine: any MonotonicClock) {
-        self.director = director
+    package init(scheduler: SceneScheduler, machine: any MonotonicClock) {
+        self.scheduler = scheduler
         self.machine = machine
-        self.memoryLook = PoolCheckTimer(every: director.canvas.fps * 60)
+        self.memoryLook = PoolCheckTimer(every: scheduler.canvas.fps * 60)
     }
 
     /// The scene on air; `nil` before the first tick.
@@ -73,7 +73,7 @@ package struct SceneCompositor {
     /// Whether the scene on air has a pane that shows the source's video.
     func shows(_ source: SourceID) -> Bool { self.onAir?.panes.contains { $0.source == source } ?? false }
     /// Whether a transition is in progress.
-    var isCrossing: Bool { self.crossing != nil }
+    var isCrossing: Bool { self.activeTransition != nil }
 
     /// Puts the scheduled scene on air that is due at `tick`, if there is one, and begins its transition.
     ///
@@ -81,24 +81,25 @@ package struct SceneCompositor {
     ///   change.
     package mutating func advance(to tick: Int64) -> Scene? {
         let begin = self.machine.now()
-        self.director.retire(&self.retired)
+        self.scheduler.retire(&self.retired)
         let old = self.onAir
-        let scene = self.director.advance(to: tick, isCrossing: self.crossing != nil)
+        let scene = self.scheduler.advance(to: tick, isCrossing: self.activeTransition != nil)
         self.onAir = scene
-        if tick % Int64(max(1, self.director.canvas.fps)) == 0 { self.director.tickCountdowns(tick) }
+        if tick % Int64(max(1, self.scheduler.canvas.fps)) == 0 { self.scheduler.tickCountdowns(tick) }
         guard let old, old !== scene else {
             if old == nil { return scene.scene }
             return nil
         }
         self.switches += 1
-        self.crossing = nil
+        self.activeTransition = nil
         // Between canvases of different sizes only a cut is possible.
         guard scene.scene.size == old.scene.size else { return scene.scene }
         switch scene.scene.transition {
         case .cut: break
         case .crossfade(let ticks), .slide(_, let ticks):
             let count = Int64(max(1, min(300, ticks)))
-            self.crossing = Crossing(from: old, start: tick, ticks: count, transition: scene.scene.transition)
+            self.activeTransition = ActiveTransition(
+                from: old, start: tick, ticks: count, transition: scene.scene.transition)
         }
         self.longestSwap = max(self.longestSwap, self.machine.now() - begin)
         return scene.scene
@@ -107,13 +108,13 @@ package struct SceneCompositor {
     /// Composes the canvas of a tick.
     ///
     /// - Parameters:
-    ///   - pictures: The frame of each source for this tick; sources without one show their card.
+    ///   - frames: The frame of each source for this tick; sources without one show their card.
     ///   - covered: Sources that must not be visible at this tick: they show their card.
     package mutating func compose(
-        tick: Int64, pictures: [SourceID: Picture], covered: Set<SourceID>
+        tick: Int64, frames: [SourceID: Picture], covered: Set<SourceID>
     ) -> Tick {
         guard let scene = self.onAir else { return Tick(picture: self.last, panes: []) }
-        var shown = pictures
+        var shown = frames
         for source in covered {
             shown[source] = nil
             // An old frame of a covered source must not reappear while a graph is built.
@@ -127,17 +128,17 @@ package struct SceneCompositor {
         if !isSame {
             let formats = shown.mapValues(\.format)
             self.formats = formats
-            self.director.setFormats(formats)
+            self.scheduler.setFormats(formats)
         }
         do throws(MediaError) {
             var canvas = try self.canvas(of: scene, shown, tick)
-            if let crossing = self.crossing {
-                let step = tick - crossing.start + 1
-                if step <= crossing.ticks {
-                    let before = try self.canvas(of: crossing.from, shown, tick)
-                    canvas = try self.between(before, canvas, step, crossing)
+            if let activeTransition = self.activeTransition {
+                let step = tick - activeTransition.start + 1
+                if step <= activeTransition.ticks {
+                    let before = try self.canvas(of: activeTransition.from, shown, tick)
+                    canvas = try self.between(before, canvas, step, activeTransition)
                 } else {
-                    self.crossing = nil
+                    self.activeTransition = nil
                 }
             }
             self.last = canvas
@@ -146,7 +147,7 @@ package struct SceneCompositor {
             // Keep the viewer's video running: the previous canvas is shown again.
             self.failures += 1
         }
-        if self.current.count > (self.crossing == nil ? 1 : 2) { self.forget(scene) }
+        if self.current.count > (self.activeTransition == nil ? 1 : 2) { self.forget(scene) }
         self.look(at: scene)
         return Tick(picture: self.last, panes: scene.panes)
     }
@@ -157,15 +158,15 @@ package struct SceneCompositor {
         guard self.memoryLook.isDue() else { return }
         guard let composition = self.current[ObjectIdentifier(scene)], composition.isOversized() else { return }
         self.renewals += 1
-        self.director.renew(scene, self.formats)
+        self.scheduler.renew(scene, self.formats)
     }
 
     /// Ends a transition: from this tick on, only the scene on air is shown.
     ///
     /// - Returns: Whether a transition was in progress.
     mutating func cutShort() -> Bool {
-        defer { self.crossing = nil }
-        return self.crossing != nil
+        defer { self.activeTransition = nil }
+        return self.activeTransition != nil
     }
 
     /// Releases the last frame of a removed source, which the scene on air must no longer contain.
@@ -187,7 +188,7 @@ package struct SceneCompositor {
     /// Releases compositions of scenes that are off air. The scene or the director still holds them, so nothing is
     /// freed on this thread.
     private mutating func forget(_ scene: PreparedScene) {
-        let kept = [ObjectIdentifier(scene), self.crossing.map { ObjectIdentifier($0.from) }]
+        let kept = [ObjectIdentifier(scene), self.activeTransition.map { ObjectIdentifier($0.from) }]
         for (key, composition) in self.current where !kept.contains(key) {
             self.retire(composition)
             self.current[key] = nil
@@ -197,18 +198,18 @@ package struct SceneCompositor {
     /// Releases a composition: it is passed to the builder thread at the next tick, when this compositor no longer
     /// refers to it.
     private mutating func retire(_ composition: Composition) {
-        if self.made?.composition === composition { self.made = nil }
+        if self.composedCanvas?.composition === composition { self.composedCanvas = nil }
         self.retired.append(composition)
     }
 
     private mutating func canvas(
-        of scene: PreparedScene, _ pictures: [SourceID: Picture], _ tick: Int64
+        of scene: PreparedScene, _ frames: [SourceID: Picture], _ tick: Int64
     ) throws(MediaError) -> Picture {
         let composition = try self.pick(scene)
         var feeds: [Picture?] = []
         swap(&feeds, &self.spareFeeds)
         for (pane, format) in zip(composition.panes, composition.formats) {
-            guard let picture = pictures[pane.source] else {
+            guard let picture = frames[pane.source] else {
                 feeds.append(nil)
                 continue
             }
@@ -222,21 +223,23 @@ package struct SceneCompositor {
         let decorations =
             composition.slots.isEmpty
             ? []
-            : self.director.board.pictures(
-                composition.slots, tick: tick, fps: self.director.canvas.fps, speaking: self.speaking)
-        if let made = self.made, made.composition === composition, Self.areSame(made.feeds, feeds),
-            Self.areSame(made.decorations, decorations)
+            : self.scheduler.overlays.images(
+                composition.slots, tick: tick, fps: self.scheduler.canvas.fps, speaking: self.speaking)
+        if let composedCanvas = self.composedCanvas, composedCanvas.composition === composition,
+            Self.areSame(composedCanvas.feeds, feeds),
+            Self.areSame(composedCanvas.decorations, decorations)
         {
             feeds.removeAll(keepingCapacity: true)
             swap(&feeds, &self.spareFeeds)
-            return made.canvas
+            return composedCanvas.canvas
         }
-        if var old = self.made.take() {
+        if var old = self.composedCanvas.take() {
             old.feeds.removeAll(keepingCapacity: true)
             swap(&old.feeds, &self.spareFeeds)
         }
         let canvas = try composition.compose(feeds, decorations: decorations)
-        self.made = Made(composition: composition, feeds: feeds, decorations: decorations, canvas: canvas)
+        self.composedCanvas = ComposedCanvas(
+            composition: composition, feeds: feeds, decorations: decorations, canvas: canvas)
         return canvas
     }
 
@@ -251,11 +254,11 @@ package struct SceneCompositor {
         let key = ObjectIdentifier(scene)
         var best = scene.best(for: self.formats)
         if best?.isExact != true {
-            if self.director.builder == nil {
-                self.director.warmNow(scene, self.formats)
+            if self.scheduler.builder == nil {
+                self.scheduler.warmNow(scene, self.formats)
                 best = scene.best(for: self.formats)
             } else {
-                self.director.queueWarming()
+                self.scheduler.queueWarming()
             }
         }
         let before = self.current[key]
@@ -270,18 +273,18 @@ package struct SceneCompositor {
         if chosen !== before {
             self.current[key] = chosen
             if let before { self.retire(before) }
-            if self.director.builder != nil { self.longestSwap = max(self.longestSwap, self.machine.now() - begin) }
+            if self.scheduler.builder != nil { self.longestSwap = max(self.longestSwap, self.machine.now() - begin) }
         }
         return chosen
     }
 
     private func between(
-        _ before: Picture, _ after: Picture, _ step: Int64, _ crossing: Crossing
+        _ before: Picture, _ after: Picture, _ step: Int64, _ activeTransition: ActiveTransition
     ) throws(MediaError) -> Picture {
-        let (step, steps) = (Int(step), Int(crossing.ticks) + 1)
+        let (step, steps) = (Int(step), Int(activeTransition.ticks) + 1)
         let across = before.format.width * step / steps
         let down = before.format.height * step / steps
-        switch crossing.transition {
+        switch activeTransition.transition {
         case .cut: return after
         case .crossfade: return try before.crossfaded(to: after, weight: 256 * step / steps)
         case .slide(.left, _): return try before.pushed(by: after, x: -across, y: 0)

@@ -63,7 +63,7 @@ package final class SceneScheduler: Sendable {
     /// Whether nothing is composed, because the program has only audio: then no graph is built.
     private let isAudioOnly: Bool
     let factory: SceneBuilder
-    let board = OverlayCache()
+    let overlays = OverlayCache()
     let builder: BuilderThread?
     let state: Mutex<State>
 
@@ -80,7 +80,7 @@ package final class SceneScheduler: Sendable {
         self.canvas = canvas
         self.isAudioOnly = isAudioOnly
         self.segmentTicks = max(1, segmentTicks)
-        self.factory = SceneBuilder(canvas: canvas, fonts: fonts, faces: faces, board: self.board)
+        self.factory = SceneBuilder(canvas: canvas, fonts: fonts, faces: faces, overlays: self.overlays)
         self.builder = isOffline ? nil : BuilderThread()
         self.state = Mutex(State(onAir: PreparedScene(scene)))
     }
@@ -455,13 +455,13 @@ package final class SceneScheduler: Sendable {
     }
 
     /// Number of cached images of texts and score bars.
-    package var drawn: Int { self.board.count }
+    package var drawn: Int { self.overlays.count }
 
     private func sweep() {
         // Read `coming` before `liveScenes`: the builder has drawn the decorations of these scenes before their
         // commands complete, and a scene moves from `coming` to `pending`, which is read next.
         let (coming, tick) = self.state.withLock { ($0.coming, $0.tick) }
         let slots = Set((coming + self.liveScenes).flatMap(\.compositions).flatMap(\.slots))
-        self.board.keep(slots, tick: tick, fps: self.canvas.fps)
+        self.overlays.keep(slots, tick: tick, fps: self.canvas.fps)
     }
 }

@@ -34,7 +34,7 @@ package final class SourceBuffer: Sendable {
         package var silentSince: Int64?
     }
 
-    private struct Shown: Sendable {
+    private struct BufferedFrame: Sendable {
         var picture: Picture
         var time: Int64
         var arrival: Int64?
@@ -45,13 +45,13 @@ package final class SourceBuffer: Sendable {
     }
 
     private struct State {
-        var pictures = Deque<Shown>()
-        var current: Shown?
+        var frames = Deque<BufferedFrame>()
+        var current: BufferedFrame?
         /// Whether the next frame that is pushed is the first of a publication or of a new time mapping.
         var isBeginning = true
         /// Whether frames of the current publication (or of the last one, if none is live) must not be shown.
         var isBanished = false
-        var sound: SoundTracks
+        var audio: SourceAudioTracks
         var status = Status.idle
         var statusSince: Int64 = 0
         /// Number of publications so far (`life`), and program time at which the newest frame's publication was lost.
@@ -74,7 +74,7 @@ package final class SourceBuffer: Sendable {
         /// Program time of the tick that the offline program requested last (`wanted`), and the position up to which it
         /// needs audio. At low frame rates that position is further than a reader would otherwise read ahead.
         var wanted: Int64 = .min
-        var wantedSound: Int64 = .min
+        var wantedAudio: Int64 = .min
         /// Whether the offline program also waits for a frame after ``wanted``; `false` while it mixes the audio before
         /// that tick.
         var needsPicture = true
@@ -93,10 +93,10 @@ package final class SourceBuffer: Sendable {
             if self.isFinished { return true }
             guard self.status != .idle else { return false }
             let isPast = isHidden && self.withheldUntil > self.wanted
-            let isAhead = self.pictures.last.map { $0.time > self.wanted } ?? false
+            let isAhead = self.frames.last.map { $0.time > self.wanted } ?? false
             let hasPictures = !self.needsPicture || !self.hasVideo || isPast || isAhead
-            let hasSound = !self.hasAudio || self.sound.end >= self.wantedSound
-            return hasPictures && hasSound || self.isApart(soundFrom: self.wantedSound)
+            let hasEnoughAudio = !self.hasAudio || self.audio.end >= self.wantedAudio
+            return hasPictures && hasEnoughAudio || self.isApart(audioFrom: self.wantedAudio)
         }
 
         /// Whether one track of a file is so far ahead of the requested tick that the other track must have a gap at
@@ -104,12 +104,12 @@ package final class SourceBuffer: Sendable {
         ///
         /// The reader pauses and the waiting program continues by this same rule, so they never wait for each other.
         /// The result depends only on the file, not on how fast it is read.
-        func isApart(soundFrom position: Int64) -> Bool {
-            if self.hasAudio, self.sound.end >= position &+ SourceBuffer.fileGapSound { return true }
-            guard self.pictures.count >= SourceBuffer.fileGapPictures, let newest = self.pictures.last else {
+        func isApart(audioFrom position: Int64) -> Bool {
+            if self.hasAudio, self.audio.end >= position &+ SourceBuffer.fileGapAudio { return true }
+            guard self.frames.count >= SourceBuffer.fileGapPictures, let newest = self.frames.last else {
                 return false
             }
-            let ahead = self.pictures.count { $0.time > self.wanted }
+            let ahead = self.frames.count { $0.time > self.wanted }
             return ahead >= SourceBuffer.mostGapPictures
                 || ahead >= SourceBuffer.fileGapPictures && newest.time &- self.wanted >= SourceBuffer.fileGap
         }
@@ -118,18 +118,18 @@ package final class SourceBuffer: Sendable {
         /// ``SourceBuffer/select(at:interval:isSeen:)``.
         func best(at time: Int64, interval: Int64, slackFraction: Int64) -> Int? {
             var best: Int?
-            for index in self.pictures.indices {
-                let distance = abs(self.pictures[index].time &- time)
+            for index in self.frames.indices {
+                let distance = abs(self.frames[index].time &- time)
                 // The next frame in turn may be slightly too early; any later one must be clearly nearer.
                 let isNext =
-                    index == self.pictures.startIndex && self.current != nil && !self.pictures[index].isFirst
+                    index == self.frames.startIndex && self.current != nil && !self.frames[index].isFirst
                 let reach = isNext ? interval / 2 + interval / slackFraction : interval / 2
-                guard self.pictures[index].time <= time || distance <= reach else { break }
+                guard self.frames[index].time <= time || distance <= reach else { break }
                 if let held = best {
-                    let heldDistance = abs(self.pictures[held].time &- time)
+                    let heldDistance = abs(self.frames[held].time &- time)
                     // If a source has several frames per tick, the threshold follows their distance, not the tick's
                     // length. Otherwise the source would fall behind by one frame per tick.
-                    let spacing = min(interval, self.pictures[index].time &- self.pictures[held].time)
+                    let spacing = min(interval, self.frames[index].time &- self.frames[held].time)
                     if distance &+ spacing / slackFraction &* 2 > heldDistance { break }
                 }
                 best = index
@@ -148,7 +148,7 @@ package final class SourceBuffer: Sendable {
             guard self.interval > 0, self.wanted > self.selected,
                 let best = self.best(at: self.wanted, interval: self.interval, slackFraction: slackFraction)
             else { return }
-            self.pictures.removeSubrange(self.pictures.startIndex..<best)
+            self.frames.removeSubrange(self.frames.startIndex..<best)
         }
 
         /// Returns whether new data allows the waiting program to continue, so that it must be woken.
@@ -158,7 +158,7 @@ package final class SourceBuffer: Sendable {
             return true
         }
 
-        func selection(_ shown: Shown, isFresh: Bool) -> Selection {
+        func selection(_ shown: BufferedFrame, isFresh: Bool) -> Selection {
             let goesOn = shown.life == self.life && self.status != .lost
             return Selection(
                 picture: shown.picture, isFresh: isFresh, time: shown.time, arrival: shown.arrival,
@@ -178,7 +178,7 @@ package final class SourceBuffer: Sendable {
     /// Number of frames that a file is decoded ahead of an offline program.
     static let fileLead = 3
     /// Number of sample pairs that a file's audio is decoded ahead of an offline program.
-    static let fileSoundLead: Int64 = 4_096
+    static let fileAudioLead: Int64 = 4_096
     /// How far the coded frames of a hidden file source are read ahead of the program, in nanoseconds: more than any
     /// reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
@@ -189,7 +189,7 @@ package final class SourceBuffer: Sendable {
     static let fileGap: Int64 = 1_250_000_000
     /// If the audio of a file is this many sample pairs ahead (2 s at 48 kHz, less than ``fileRingSize``), its video
     /// has a gap or has ended, and the program does not wait for the video.
-    static let fileGapSound: Int64 = 96_000
+    static let fileGapAudio: Int64 = 96_000
     /// Maximum number of frames that a file may be ahead in any case, because of their memory.
     static let mostGapPictures = 96
     /// Number of frame intervals that are recorded. The longest of them is taken as the duration of a file's last
@@ -202,7 +202,7 @@ package final class SourceBuffer: Sendable {
     /// Whether the program is offline and waits for frames that are not decoded yet; a live program never waits.
     package let isPaced: Bool
     /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. Offline, samples are not changed.
-    private static let soundFade: Int64 = 240
+    private static let audioFade: Int64 = 240
     private let state: Mutex<State>
     /// What the program needs of the source at the moment.
     package let need = SourceDemand()
@@ -218,8 +218,9 @@ package final class SourceBuffer: Sendable {
         self.isPaced = isPaced
         self.state = Mutex(
             State(
-                sound: isPaced
-                    ? SoundTracks(fade: 0, ringSize: Self.fileRingSize) : SoundTracks(fade: Self.soundFade)))
+                audio: isPaced
+                    ? SourceAudioTracks(fade: 0, ringSize: Self.fileRingSize) : SourceAudioTracks(fade: Self.audioFade))
+        )
     }
 
     // MARK: Called by the decode thread
@@ -234,7 +235,7 @@ package final class SourceBuffer: Sendable {
                 state.isBeginning = true
                 state.isBanished = false
                 state.life += 1
-            } else if status == .lost, (state.pictures.last ?? state.current)?.life == state.life {
+            } else if status == .lost, (state.frames.last ?? state.current)?.life == state.life {
                 // A silence before it counts too: the hold time of the last frame does not start again.
                 state.lostAt = min(time, state.silentSince ?? time)
             }
@@ -256,7 +257,7 @@ package final class SourceBuffer: Sendable {
         self.state.withLock { state in
             state.isBanished = true
             state.current = nil
-            state.pictures.removeAll()
+            state.frames.removeAll()
         }
     }
 
@@ -283,15 +284,16 @@ package final class SourceBuffer: Sendable {
         let isAwaited = self.state.withLock { state -> Bool in
             guard !state.isBanished else { return false }
             // The decoder outputs frames in presentation order; after a new mapping, the new times win.
-            while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }
-            state.pictures.append(
-                Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
+            while let last = state.frames.last, last.time >= time { _ = state.frames.popLast() }
+            state.frames.append(
+                BufferedFrame(
+                    picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
             state.isBeginning = false
             if self.isPaced {
                 state.noteStep(to: time)
                 state.dropPassedOver(slackFraction: Self.fileSlackFraction)
-            } else if state.pictures.count > Self.pictureLimit {
-                state.pictures.removeFirst()
+            } else if state.frames.count > Self.pictureLimit {
+                state.frames.removeFirst()
                 state.dropped += 1
             }
             return state.wakesProgram(isHidden: self.need.isHidden)
@@ -301,8 +303,8 @@ package final class SourceBuffer: Sendable {
 
     package func push(_ samples: [Float], at position: Int64, restart: Bool, track: UInt8 = 0) {
         let isAwaited = self.state.withLock { state -> Bool in
-            let start = state.sound.write(samples, at: position, restart: restart, track: track)
-            if state.sound.isMain(track) { state.flashes.heard(samples, at: start) }
+            let start = state.audio.write(samples, at: position, restart: restart, track: track)
+            if state.audio.isMain(track) { state.flashes.heard(samples, at: start) }
             return state.wakesProgram(isHidden: self.need.isHidden)
         }
         if isAwaited { self.changed.signal() }
@@ -331,19 +333,19 @@ package final class SourceBuffer: Sendable {
 
     /// Blocks the decode thread of a file until the program needs more data. A track that lacks data never waits for
     /// the other one.
-    package func waitUntilWanted(_ isStopped: () -> Bool, soundWantedUntil: () -> Int64) {
+    package func waitUntilWanted(_ isStopped: () -> Bool, audioWantedUntil: () -> Int64) {
         while !isStopped() {
             let full = self.state.withLock { state -> Bool in
                 let isPast = self.need.isHidden && state.withheldUntil > state.wanted &+ Self.fileHiddenLead
                 // If many frames were decoded at once when the source became visible, none of them may be newer than
                 // the tick.
-                let isAhead = state.pictures.last.map { $0.time > state.wanted } ?? false
-                let pictures = !state.hasVideo || isPast || isAhead && state.pictures.count >= Self.fileLead
-                let wanted = soundWantedUntil()
-                let sound =
-                    !state.hasAudio || state.sound.end >= max(wanted + Self.fileSoundLead, state.wantedSound)
-                let isApart = state.isApart(soundFrom: max(wanted, state.wantedSound))
-                if pictures && sound || isApart { state.isResting = true }
+                let isAhead = state.frames.last.map { $0.time > state.wanted } ?? false
+                let hasFrames = !state.hasVideo || isPast || isAhead && state.frames.count >= Self.fileLead
+                let wanted = audioWantedUntil()
+                let hasAudio =
+                    !state.hasAudio || state.audio.end >= max(wanted + Self.fileAudioLead, state.wantedAudio)
+                let isApart = state.isApart(audioFrom: max(wanted, state.wantedAudio))
+                if hasFrames && hasAudio || isApart { state.isResting = true }
                 return state.isResting
             }
             if !full { return }
@@ -355,13 +357,13 @@ package final class SourceBuffer: Sendable {
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
     /// The frame that was selected last, else the newest decoded frame; `nil` if there is neither.
-    package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.pictures.last?.picture } }
+    package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.frames.last?.picture } }
 
     /// The newest decoded frame, with the program times at which it is due and at which it arrived (`nil` for files);
     /// `nil` if there is none. It may not be due yet.
     package var newest: (picture: Picture, time: Int64, arrival: Int64?)? {
         self.state.withLock { state in
-            (state.pictures.last ?? state.current).map { ($0.picture, $0.time, $0.arrival) }
+            (state.frames.last ?? state.current).map { ($0.picture, $0.time, $0.arrival) }
         }
     }
 
@@ -390,8 +392,8 @@ package final class SourceBuffer: Sendable {
             guard let best else {
                 return state.current.map { state.selection($0, isFresh: false) }
             }
-            let chosen = state.pictures[best]
-            state.pictures.removeSubrange(state.pictures.startIndex...best)
+            let chosen = state.frames[best]
+            state.frames.removeSubrange(state.frames.startIndex...best)
             state.current = chosen
             if isSeen, !self.need.isHidden {
                 state.flashes.seen(chosen.picture, at: time)
@@ -402,9 +404,9 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Copies the audio of `range` (sample positions) into `target`; see ``SoundTracks/take(_:into:)``.
+    /// Copies the audio of `range` (sample positions) into `target`; see ``SourceAudioTracks/take(_:into:)``.
     package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
-        self.state.withLock { $0.sound.take(range, into: &target) }
+        self.state.withLock { $0.audio.take(range, into: &target) }
     }
 
     // MARK: Audio tracks
@@ -412,18 +414,18 @@ package final class SourceBuffer: Sendable {
     /// Changes the gain of one audio track over `pairs` sample pairs, or at once if nothing has been read yet. A track
     /// that does not exist yet will begin with this gain.
     package func setGain(_ gain: Float, ofTrack track: UInt8, over pairs: Int64) {
-        self.state.withLock { $0.sound.setGain(gain, of: track, over: pairs) }
+        self.state.withLock { $0.audio.setGain(gain, of: track, over: pairs) }
     }
 
     /// All audio tracks so far with their gains; the main track first.
-    package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
+    package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.audio.gains } }
 
     /// Requests the data for the tick at `time`, and returns whether the source has it, so that the offline program may
     /// continue; see ``State/canServe(isHidden:)``. If not, the reader of a file that sleeps because it was far enough
     /// ahead reads on.
-    private func isReady(for time: Int64, soundPosition: Int64, needsPicture: Bool) -> Bool {
+    private func isReady(for time: Int64, audioPosition: Int64, needsPicture: Bool) -> Bool {
         self.state.withLock { state in
-            if !state.isFinished, state.status != .idle { (state.wanted, state.wantedSound) = (time, soundPosition) }
+            if !state.isFinished, state.status != .idle { (state.wanted, state.wantedAudio) = (time, audioPosition) }
             state.needsPicture = needsPicture
             let isReady = state.canServe(isHidden: self.need.isHidden)
             if !isReady, state.status != .idle { state.isResting = false }
@@ -439,12 +441,12 @@ package final class SourceBuffer: Sendable {
     ///
     /// - Parameters:
     ///   - time: The next tick for which a frame is selected, in program time.
-    ///   - soundPosition: The sample position up to which audio is needed.
+    ///   - audioPosition: The sample position up to which audio is needed.
     ///   - needsPicture: Whether a frame for the tick is needed too; the reader keeps frames for it in any case.
     package func waitUntilReady(
-        for time: Int64, soundPosition: Int64, needsPicture: Bool = true, _ isStopped: () -> Bool
+        for time: Int64, audioPosition: Int64, needsPicture: Bool = true, _ isStopped: () -> Bool
     ) {
-        while !self.isReady(for: time, soundPosition: soundPosition, needsPicture: needsPicture), !isStopped() {
+        while !self.isReady(for: time, audioPosition: audioPosition, needsPicture: needsPicture), !isStopped() {
             self.taken.signal()
             _ = self.changed.wait(timeout: .now() + .milliseconds(100))
         }
@@ -459,15 +461,15 @@ package final class SourceBuffer: Sendable {
     package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
         self.state.withLock { state in
             guard state.isFinished else { return nil }
-            let shown = state.pictures.last?.time ?? state.current?.time
+            let shown = state.frames.last?.time ?? state.current?.time
             let picture = shown.map { max($0, state.withheldUntil) }
-            let sound =
-                state.sound.end > state.sound.start
-                ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
-            guard state.hasVideo, let picture else { return sound }
+            let audio =
+                state.audio.end > state.audio.start
+                ? TimeMath.scale(state.audio.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
+            guard state.hasVideo, let picture else { return audio }
             // A tick may be longer than a frame.
             let end = picture &+ min(interval, state.steps.max() ?? interval)
-            return sound &- end > TimeMath.nanoseconds / 4 ? sound : end
+            return audio &- end > TimeMath.nanoseconds / 4 ? audio : end
         }
     }
 }

@@ -45,7 +45,7 @@ package final class SourceDemand: Sendable {
     /// scaled down.
     package var skipsLoopFilter: Bool { self.plain.load(ordering: .relaxed) }
 
-    package func setThrift(_ isThrifty: Bool, skipsLoopFilter: Bool) {
+    package func setReduced(_ isThrifty: Bool, skipsLoopFilter: Bool) {
         self.thrifty.store(isThrifty, ordering: .relaxed)
         self.plain.store(skipsLoopFilter, ordering: .relaxed)
     }

@@ -6,7 +6,7 @@ extension SourceTimeline {
     ///
     /// - Parameters:
     ///   - stamp: The stamp.
-    ///   - time: Time of the stamped frame, on the source's time (``Noted/pts``).
+    ///   - time: Time of the stamped frame, on the source's time (``SourceTimes/pts``).
     ///   - server: The server's time at arrival, in nanoseconds since the Unix epoch.
     package mutating func note(_ stamp: WallClockTime, of time: Int64, server: Int64) {
         self.wall.meter.note(stamp, at: time, server: server)

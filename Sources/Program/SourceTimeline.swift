@@ -47,7 +47,7 @@ package struct SourceTimeline: Sendable {
     }
 
     /// A packet's times as source time: continuous and common to all tracks of the source.
-    package struct Noted: Sendable, Equatable {
+    package struct SourceTimes: Sendable, Equatable {
         package var pts: Int64
         package var dts: Int64
     }
@@ -85,7 +85,7 @@ package struct SourceTimeline: Sendable {
     private let jitterBuffer: Int64
     let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
-    private let soundLead: Int64
+    private let audioLead: Int64
     /// How much longer than that audio must arrive before its program time, in nanoseconds, because a filter holds it. The offset
     /// must leave this time in addition to the minimum of the jitter buffer.
     package var filterLead: Int64 = 0
@@ -126,16 +126,16 @@ package struct SourceTimeline: Sendable {
     ///   - maxJitterBuffer: Maximum to which the jitter buffer grows if the network requires it.
     ///   - offset: Added to every time; positive shows the source later.
     ///   - maxDriftPpm: Maximum drift of the publisher's clock that is followed by gliding, in parts per million.
-    ///   - soundLead: How long before its program time audio must be available, because it is mixed ahead; see
-    ///     ``ProgramStage/soundLead(fps:sampleRate:)``. Limited to half of the jitter buffer.
+    ///   - audioLead: How long before its program time audio must be available, because it is mixed ahead; see
+    ///     ``ProgramStage/audioLead(fps:sampleRate:)``. Limited to half of the jitter buffer.
     package init(
         jitterBuffer: Int64, maxJitterBuffer: Int64 = 1_500_000_000, offset: Int64 = 0, maxDriftPpm: Int64 = 500,
-        soundLead: Int64 = 0
+        audioLead: Int64 = 0
     ) {
         self.jitterBuffer = jitterBuffer
         self.maxJitterBuffer = max(jitterBuffer, maxJitterBuffer)
         self.maxDriftPpm = maxDriftPpm
-        self.soundLead = max(0, soundLead)
+        self.audioLead = max(0, audioLead)
         self.offset = offset
         self.depth = jitterBuffer
     }
@@ -166,7 +166,7 @@ package struct SourceTimeline: Sendable {
         let (reanchors, seams, filterLead) = (self.reanchors, self.seams, self.filterLead)
         self = SourceTimeline(
             jitterBuffer: self.jitterBuffer, maxJitterBuffer: self.maxJitterBuffer, offset: self.offset,
-            maxDriftPpm: self.maxDriftPpm, soundLead: self.soundLead)
+            maxDriftPpm: self.maxDriftPpm, audioLead: self.audioLead)
         (self.reanchors, self.seams, self.filterLead) = (reanchors, seams &+ 1, filterLead)
         self.mappedSeams = self.seams
     }
@@ -200,10 +200,10 @@ package struct SourceTimeline: Sendable {
     package mutating func begin() { self.isShown = true }
 
     /// Maps an arriving packet to the source's time; may change the mapping to program time.
-    package mutating func note(kind: TrackKind, pts: Int64, dts: Int64, arrival: Int64?) -> Noted {
+    package mutating func note(kind: TrackKind, pts: Int64, dts: Int64, arrival: Int64?) -> SourceTimes {
         guard let arrival else {
             if self.anchor == nil { self.anchor = 0 &- dts }
-            return Noted(pts: pts, dts: dts)
+            return SourceTimes(pts: pts, dts: dts)
         }
         var track = self[kind]
         if track.last == nil { self.join(&track, kind, dts, arrival) }
@@ -216,14 +216,14 @@ package struct SourceTimeline: Sendable {
         self.alignZeroBases(at: arrival)
         self.adjust(kind, arrival)
         let shift = self[kind].shift
-        return Noted(pts: pts &+ shift, dts: dts &+ shift)
+        return SourceTimes(pts: pts &+ shift, dts: dts &+ shift)
     }
 
     /// Maps a packet of a further track in the same way as the main track of its kind, because the publisher stamps
     /// both with one clock.
-    package func noted(kind: TrackKind, pts: Int64, dts: Int64) -> Noted {
+    package func noted(kind: TrackKind, pts: Int64, dts: Int64) -> SourceTimes {
         let shift = self[kind].shift
-        return Noted(pts: pts &+ shift, dts: dts &+ shift)
+        return SourceTimes(pts: pts &+ shift, dts: dts &+ shift)
     }
 
     private subscript(kind: TrackKind) -> TimestampCorrector {
@@ -360,7 +360,7 @@ package struct SourceTimeline: Sendable {
         let delay = self[kind].delay
         // The delay beyond which something is missed. A negative offset shows the packet earlier than the buffer allows
         // for, and audio is mixed ahead; a positive offset delays the mixing too.
-        let lead = kind == .audio ? min(self.soundLead, self.depth / 2) &+ self.filterLead : 0
+        let lead = kind == .audio ? min(self.audioLead, self.depth / 2) &+ self.filterLead : 0
         let latest = anchor &+ min(0, self.offset &- lead)
         guard delay > latest else {
             self[kind].late = nil
@@ -400,7 +400,7 @@ package struct SourceTimeline: Sendable {
         // Check once per second.
         self.deepenedAt &+= 1_000_000_000
         let video = self.video.delays.spread(over: Self.quietSeconds, at: arrival)
-        let audio = self.audio.delays.spread(over: Self.quietSeconds, at: arrival) &+ self.soundLead
+        let audio = self.audio.delays.spread(over: Self.quietSeconds, at: arrival) &+ self.audioLead
         let needed =
             max(video &+ max(0, 0 &- self.offset), audio &+ max(0, self.filterLead &- self.offset)) &+ 40_000_000
         self.depth = max(self.jitterBuffer, min(self.depth, needed))

@@ -19,7 +19,7 @@ struct VideoTrack {
     /// Result of processing one packet, or one change or the end of the stream.
     struct Outcome {
         /// Frames converted for the scene, in presentation order; each has the pts of its packet.
-        var pictures: [Picture] = []
+        var frames: [Picture] = []
         /// Whether libavcodec reported damaged data.
         var isDamaged = false
         /// Whether the packet was not decoded, because there was no key frame since the decoder was opened, or because
@@ -98,7 +98,7 @@ struct VideoTrack {
         _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false, now: Int64? = nil
     ) -> Outcome {
         var outcome = Outcome()
-        swap(&outcome.pictures, &self.shown)
+        swap(&outcome.frames, &self.shown)
         if self.isDeferred {
             self.isDeferred = !self.openings.take(now: now)
             if !self.isDeferred { self.open(&outcome) }
@@ -142,8 +142,8 @@ struct VideoTrack {
 
     /// Takes back the memory of an outcome's frames, for the next outcome.
     mutating func reuse(_ outcome: inout Outcome) {
-        outcome.pictures.removeAll(keepingCapacity: true)
-        swap(&outcome.pictures, &self.shown)
+        outcome.frames.removeAll(keepingCapacity: true)
+        swap(&outcome.frames, &self.shown)
     }
 
     /// Outputs the frames still inside the decoder and the filters, and closes the decoder.
@@ -156,7 +156,7 @@ struct VideoTrack {
         // The parameters hold the orientation of these frames.
         self.convert(rest, rotation, at: 0, &outcome)
         self.parameters = nil
-        self.normalizer.finish { outcome.pictures.append($0) }
+        self.normalizer.finish { outcome.frames.append($0) }
         return outcome
     }
 
@@ -211,13 +211,13 @@ struct VideoTrack {
             let orientation = (picture.traits.orientation ?? container).turned(by: rotation)
             do {
                 try self.normalizer.normalize(picture, orientation: orientation, at: time) {
-                    outcome.pictures.append($0)
+                    outcome.frames.append($0)
                 }
             } catch {
                 self.fail(error, &outcome)
             }
         }
-        if !outcome.pictures.isEmpty { self.isReported = false }
+        if !outcome.frames.isEmpty { self.isReported = false }
     }
 
     private mutating func isWelcome(_ picture: Picture) -> Bool {

@@ -8,7 +8,7 @@ package import PipelineSpec
 /// choice are connections that wait for the refusal of a wrong key, then those that have made no progress for the
 /// longest time. Pure; times are nanoseconds.
 package struct ConnectionLimiter: Sendable {
-    private struct Waiting: Sendable {
+    private struct PendingConnection: Sendable {
         var place: Place?
         /// Time at which the connection last made progress in its handshake, in nanoseconds.
         var moved: Int64
@@ -28,7 +28,7 @@ package struct ConnectionLimiter: Sendable {
     let maximumPerPlace: Int
 
     private var publishing: Set<Int> = []
-    private var waiting: [Int: Waiting] = [:]
+    private var waiting: [Int: PendingConnection] = [:]
     private var waitingPerPlace: [Place: Int] = [:]
     private var steps = 0
 
@@ -50,7 +50,7 @@ package struct ConnectionLimiter: Sendable {
         self.forget(number)
         let place = address.map { Place($0) }
         self.steps &+= 1
-        self.waiting[number] = Waiting(place: place, moved: now, step: self.steps)
+        self.waiting[number] = PendingConnection(place: place, moved: now, step: self.steps)
         var leaving: [Int] = []
         if let place {
             self.waitingPerPlace[place, default: 0] += 1
@@ -97,7 +97,7 @@ package struct ConnectionLimiter: Sendable {
         return self.take(surplus) { $0.place == place && ($0.isDenied || now &- $0.moved >= Self.patience) }
     }
 
-    private mutating func take(_ count: Int, where condition: (Waiting) -> Bool) -> [Int] {
+    private mutating func take(_ count: Int, where condition: (PendingConnection) -> Bool) -> [Int] {
         let candidates = self.waiting.filter { condition($0.value) }.sorted {
             ($0.value.isDenied ? 0 : 1, $0.value.step) < ($1.value.isDenied ? 0 : 1, $1.value.step)
         }

@@ -180,7 +180,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
 
     private func found(_ lookup: KeyDirectory.Lookup) {
         guard !self.isClosing else { return }
-        let found: EdgeSession.Found
+        let found: EdgeSession.LookupResult
         switch lookup {
         case .found(let location): found = .room(location)
         case .unknown:

@@ -54,7 +54,7 @@ package struct EdgeSession: ~Copyable {
     }
 
     /// What a lookup means for the publisher.
-    package enum Found: Sendable, Hashable {
+    package enum LookupResult: Sendable, Hashable {
         case room(RoomLocation)
         /// No room has the key.
         ///
@@ -220,7 +220,7 @@ package struct EdgeSession: ~Copyable {
     // MARK: The room
 
     /// Answers ``EdgeAction/lookUp(_:)``; ignored if no lookup is awaited.
-    package mutating func found(_ result: Found, now: Int64) -> [EdgeAction] {
+    package mutating func found(_ result: LookupResult, now: Int64) -> [EdgeAction] {
         guard self.state == .lookingUp else { return [] }
         switch result {
         case .room(let location):

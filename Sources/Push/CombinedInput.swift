@@ -9,18 +9,18 @@ package final class CombinedInput: PublishInput {
     /// The next packet of each input; `nil` if it has ended.
     private var heads: [CodedPacket?]
 
-    /// Combines `main` with the audio of `sounds`.
+    /// Combines `main` with the audio of `audio`.
     ///
-    /// - Parameter sounds: Inputs whose audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
+    /// - Parameter audio: Inputs whose audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
     /// - Throws: Errors of the inputs when they read their first packet.
-    package init(_ main: any PublishInput, sounds: [any PublishInput]) throws(MediaError) {
-        self.inputs = [main] + sounds
+    package init(_ main: any PublishInput, audio: [any PublishInput]) throws(MediaError) {
+        self.inputs = [main] + audio
         self.picture = main.picture
         var all = main.parameters
-        for (index, input) in sounds.enumerated() {
-            guard var sound = input.parameters.first(where: { $0.kind == .audio }) else { continue }
-            sound.track = UInt8(clamping: index + 1)
-            all.append(sound)
+        for (index, input) in audio.enumerated() {
+            guard var parameters = input.parameters.first(where: { $0.kind == .audio }) else { continue }
+            parameters.track = UInt8(clamping: index + 1)
+            all.append(parameters)
         }
         self.parameters = all
         self.heads = []

@@ -41,7 +41,7 @@ package final class PatternInput: PublishInput {
         while self.ready.isEmpty {
             // Audio first if it is behind, so that packets are sent in timestamp order.
             if self.position * Int64(self.pattern.fps) <= self.frame * Int64(self.pattern.sampleRate) {
-                try self.makeSound()
+                try self.makeAudio()
             } else {
                 try self.makePicture()
             }
@@ -59,9 +59,9 @@ package final class PatternInput: PublishInput {
         self.ready += packets
     }
 
-    private func makeSound() throws(MediaError) {
+    private func makeAudio() throws(MediaError) {
         let count = AudioEncoder.frameLength
-        let samples = self.pattern.sound(from: self.position, count: count)
+        let samples = self.pattern.audio(from: self.position, count: count)
         var packets: [CodedPacket] = []
         // The packet before time zero is the encoder's priming; FLV cannot mark it, and a player would play it.
         try self.audio.encode(samples[...], pts: self.position) { if $0.pts >= 0 { packets.append($0) } }

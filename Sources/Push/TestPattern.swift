@@ -125,7 +125,7 @@ package struct TestPattern: Sendable {
 
     /// Interleaved stereo samples for `count` pairs from `position`: a beep at every whole second except the first,
     /// silence between.
-    package func sound(from position: Int64, count: Int) -> [Float] {
+    package func audio(from position: Int64, count: Int) -> [Float] {
         var samples = [Float](repeating: 0, count: count * 2)
         let rate = Int64(self.sampleRate)
         let length = rate * Int64(Self.flashMs) / 1000

@@ -69,7 +69,7 @@ package struct ElementaryDemuxer: Sendable {
         guard self.changedCodec == nil else { return self.count(\.malformed) }
         switch unit.kind {
         case .video: self.picture(unit, codec, arrival, &items)
-        case .audio: self.sound(unit, codec, arrival, &items)
+        case .audio: self.audioFrame(unit, codec, arrival, &items)
         }
     }
 
@@ -144,7 +144,7 @@ package struct ElementaryDemuxer: Sendable {
 
     // MARK: Audio
 
-    private mutating func sound(
+    private mutating func audioFrame(
         _ unit: MPEGTSUnit, _ codec: CodecName, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         var start = 0

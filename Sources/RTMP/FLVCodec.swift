@@ -46,7 +46,7 @@ enum FLVCodec {
     ///
     /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat, SoundRate, SoundSize, SoundType). For formats whose
     /// bits are known to be meaningless, the rate and channels of the format apply.
-    static func plainSound(_ first: UInt8) -> CodecParameters? {
+    static func plainAudio(_ first: UInt8) -> CodecParameters? {
         let rate = [5_512, 11_025, 22_050, 44_100][Int(first >> 2 & 3)]
         let channels = Int(first & 1) + 1
         func made(_ codec: CodecName, _ rate: Int, _ channels: Int) -> CodecParameters {

@@ -6,7 +6,7 @@ struct EnhancedState {
     /// The color description from the publisher.
     var color: ColorSignal?
     /// Configurations of the audio tracks other than the main one.
-    var sound: [UInt8: CodecParameters] = [:]
+    var extraAudio: [UInt8: CodecParameters] = [:]
     /// Channel layouts from the publisher, by track.
     var layouts: [UInt8: ChannelLayout] = [:]
     /// True after a track beyond the supported number was reported as unsupported; that is done once.
@@ -212,8 +212,8 @@ extension FLVDemuxer {
                 continue
             }
             guard
-                part.track == 0 || self.enhanced.sound[part.track] != nil
-                    || self.enhanced.sound.count < FLVDemuxer.maximumExtraAudioTracks
+                part.track == 0 || self.enhanced.extraAudio[part.track] != nil
+                    || self.enhanced.extraAudio.count < FLVDemuxer.maximumExtraAudioTracks
             else {
                 self.skipExtra("\(part.codec) as audio track \(part.track)")
                 continue
@@ -236,23 +236,23 @@ extension FLVDemuxer {
             guard let record = AudioConfigurationRecord.read(said, of: codec) else {
                 return self.count(\.badConfigurations)
             }
-            self.emit(sound: CodecParameters(codec: codec, configuration: record), track: track, &items)
+            self.emit(audio: CodecParameters(codec: codec, configuration: record), track: track, &items)
         case .codedFrames:
             var start = start
             // MP3 and AC-3 have no record, Opus can do without, and AAC may have an ADTS header in every frame.
             if codec == .aac, let header = ADTSHeader(message.payload, at: start) {
                 self.counters.sanitized += 1
                 start += header.size
-                if self.soundCodec(of: track) != .aac {
+                if self.audioCodec(of: track) != .aac {
                     self.emit(
-                        sound: CodecParameters(codec: codec, configuration: header.configuration), track: track, &items)
+                        audio: CodecParameters(codec: codec, configuration: header.configuration), track: track, &items)
                 }
-            } else if codec != .aac, codec != .flac, self.soundCodec(of: track) != codec {
-                self.emit(sound: CodecParameters(codec: codec, configuration: []), track: track, &items)
+            } else if codec != .aac, codec != .flac, self.audioCodec(of: track) != codec {
+                self.emit(audio: CodecParameters(codec: codec, configuration: []), track: track, &items)
             }
             guard start < message.payload.count else { return self.count(\.empty) }
-            guard self.soundCodec(of: track) == codec else { return self.count(\.beforeConfiguration) }
-            self.sound(message, from: start, arrival, &items)
+            guard self.audioCodec(of: track) == codec else { return self.count(\.beforeConfiguration) }
+            self.audioFrame(message, from: start, arrival, &items)
         case .metadata: self.layOut(codec, track, message.payload.bytes(in: start..<message.payload.count), &items)
         default: break  // End of sequence: encoders also send it in mid-stream and continue.
         }
@@ -264,27 +264,29 @@ extension FLVDemuxer {
         let before = self.enhanced.layouts[track]
         guard before != nil || self.enhanced.layouts.count <= FLVDemuxer.maximumExtraAudioTracks else { return }
         self.enhanced.layouts[track] = layout
-        guard let known = track == 0 ? self.audio : self.enhanced.sound[track], known.codec == codec else { return }
+        guard let known = track == 0 ? self.audio : self.enhanced.extraAudio[track], known.codec == codec else {
+            return
+        }
         // A configuration that was made from the earlier layout is dropped.
         let isMade = before.flatMap { MultichannelConfig.opusHead($0) } == known.configuration
         self.emit(
-            sound: CodecParameters(codec: codec, configuration: isMade ? [] : known.configuration), track: track, &items
+            audio: CodecParameters(codec: codec, configuration: isMade ? [] : known.configuration), track: track, &items
         )
     }
 
-    private func soundCodec(of track: UInt8) -> CodecName? {
-        track == 0 ? self.audio?.codec : self.enhanced.sound[track]?.codec
+    private func audioCodec(of track: UInt8) -> CodecName? {
+        track == 0 ? self.audio?.codec : self.enhanced.extraAudio[track]?.codec
     }
 
-    private mutating func emit(sound parameters: CodecParameters, track: UInt8, _ items: inout [SourceItem]) {
+    private mutating func emit(audio parameters: CodecParameters, track: UInt8, _ items: inout [SourceItem]) {
         var parameters = self.enhanced.layouts[track].map { MultichannelConfig.apply($0, to: parameters) } ?? parameters
         guard track != 0 else {
             self.emit(parameters, &items)
             return
         }
         parameters.track = track
-        guard self.enhanced.sound[track] != parameters, self.isUsable(parameters) else { return }
-        self.enhanced.sound[track] = parameters
+        guard self.enhanced.extraAudio[track] != parameters, self.isUsable(parameters) else { return }
+        self.enhanced.extraAudio[track] = parameters
         items.append(.configuration(parameters))
     }
 

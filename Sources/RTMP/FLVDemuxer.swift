@@ -270,7 +270,7 @@ package struct FLVDemuxer: Sendable {
         case FLVCodec.mp3, FLVCodec.mp3At8kHz:
             self.plain(message, CodecParameters(codec: .mp3, configuration: []), "MP3", arrival, &items)
         case FLVCodec.enhancedAudio: self.enhancedAudio(message, arrival, &items)
-        default: self.plain(message, FLVCodec.plainSound(first), FLVCodec.audioName(first >> 4), arrival, &items)
+        default: self.plain(message, FLVCodec.plainAudio(first), FLVCodec.audioName(first >> 4), arrival, &items)
         }
     }
 
@@ -286,7 +286,7 @@ package struct FLVDemuxer: Sendable {
         guard message.payload.count > 1 else { return self.count(\.empty) }
         self.hasSupportedTrack = true
         self.emit(parameters, &items)
-        self.sound(message, from: 1, arrival, &items)
+        self.audioFrame(message, from: 1, arrival, &items)
     }
 
     private mutating func aac(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
@@ -310,10 +310,10 @@ package struct FLVDemuxer: Sendable {
             }
         }
         guard self.audio?.codec == .aac else { return self.count(\.beforeConfiguration) }
-        self.sound(message, from: start, arrival, &items)
+        self.audioFrame(message, from: start, arrival, &items)
     }
 
-    mutating func sound(
+    mutating func audioFrame(
         _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         let time = self.unwrapper.unwrap(message.timestamp)

@@ -5,7 +5,7 @@ package import Packager
 /// Makes a clip: writes a time range of a room's segments to an MP4 file.
 package struct ClipWriter: Sendable {
     /// The finished clip.
-    package struct Made: Sendable, Hashable {
+    package struct FinishedClip: Sendable, Hashable {
         /// Path of the file.
         package let path: String
         package let byteCount: Int
@@ -62,8 +62,8 @@ package struct ClipWriter: Sendable {
     }
 
     /// Returns the segments that overlap a range of program dates, in order.
-    package static func slots(_ slots: [ListedSegmentSet], in range: Range<Int64>) -> [ListedSegmentSet] {
-        slots.filter { slot in
+    package static func segmentSets(_ segmentSets: [ListedSegmentSet], in range: Range<Int64>) -> [ListedSegmentSet] {
+        segmentSets.filter { slot in
             guard let dates = self.dates(of: slot) else { return false }
             return dates.overlaps(range)
         }
@@ -71,9 +71,9 @@ package struct ClipWriter: Sendable {
 
     /// Returns the range of program dates from the first segment to the end of the last one; `nil` if there are no
     /// segments, or if the last one does not end later than the first begins.
-    package static func dates(of slots: [ListedSegmentSet]) -> Range<Int64>? {
-        guard let first = slots.first.flatMap({ self.dates(of: $0) }),
-            let last = slots.last.flatMap({ self.dates(of: $0) }), first.lowerBound < last.upperBound
+    package static func dates(of segmentSets: [ListedSegmentSet]) -> Range<Int64>? {
+        guard let first = segmentSets.first.flatMap({ self.dates(of: $0) }),
+            let last = segmentSets.last.flatMap({ self.dates(of: $0) }), first.lowerBound < last.upperBound
         else { return nil }
         return first.lowerBound..<last.upperBound
     }
@@ -121,11 +121,11 @@ package struct ClipWriter: Sendable {
     ///   hard link cannot be made, ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. Then no hard links
     ///   are left.
     package func hold(
-        _ slots: [ListedSegmentSet], id: String, source: (String) -> String?
+        _ segmentSets: [ListedSegmentSet], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
         let folder = RecordingFolder(path: "\(self.holds)/\(Self.holdMark)\(id)", of: .clips)
         var names: Set<String> = []
-        for track in self.chosen(slots).flatMap(\.tracks) where !track.segment.gap {
+        for track in self.chosen(segmentSets).flatMap(\.tracks) where !track.segment.gap {
             names.formUnion([track.segment.map.uri, track.segment.uri])
         }
         let hold = Hold(folder: folder, names: names)
@@ -149,9 +149,9 @@ package struct ClipWriter: Sendable {
     }
 
     /// Returns the segments with only the tracks of the clip.
-    private func chosen(_ slots: [ListedSegmentSet]) -> [ListedSegmentSet] {
+    private func chosen(_ segmentSets: [ListedSegmentSet]) -> [ListedSegmentSet] {
         let names = [self.movie.video, self.movie.audio]
-        return slots.map { slot in
+        return segmentSets.map { slot in
             ListedSegmentSet(
                 mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames,
                 tracks: slot.tracks.filter { names.contains($0.name) })
@@ -189,7 +189,7 @@ package struct ClipWriter: Sendable {
     /// - Parameters:
     ///   - name: File name without a path; `.mp4` is appended.
     ///   - id: Id of the clip.
-    ///   - slots: Available segments; those that do not overlap the clip's range are ignored.
+    ///   - segmentSets: Available segments; those that do not overlap the clip's range are ignored.
     ///   - hold: Hard links to the files of the listed segments.
     ///   - opened: Decrypts the bytes of a segment that `hold` contains; `nil` if it cannot be decrypted.
     ///   - recorded: Reads a file that `hold` does not contain, from the recording; `nil` if it does not exist.
@@ -198,12 +198,12 @@ package struct ClipWriter: Sendable {
     ///   ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
     ///   ``MediaError/Code/rejected`` if the name exists, and the error of `reason`.
     package func write(
-        _ name: String, id: String, of slots: [ListedSegmentSet], from hold: Hold,
+        _ name: String, id: String, of segmentSets: [ListedSegmentSet], from hold: Hold,
         opened: @escaping (ListedSegmentSet.Track, [UInt8]) -> [UInt8]? = { $1 },
         recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until reason: () -> MediaError? = { nil }
-    ) throws(MediaError) -> Made {
-        let slots = self.chosen(Self.slots(slots, in: self.range))
-        guard let segment = slots.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
+    ) throws(MediaError) -> FinishedClip {
+        let segmentSets = self.chosen(Self.segmentSets(segmentSets, in: self.range))
+        guard let segment = segmentSets.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
             throw MediaError(.notFound, "nothing was published in this time", at: "clip", fix: "choose another range")
         }
         let folder = RecordingFolder(path: self.directory, of: .clips)
@@ -212,7 +212,7 @@ package struct ClipWriter: Sendable {
             segment.programDate
             &- TimeMath.rescale(segment.start, from: Int64(segment.duration.timescale), to: TimeMath.nanoseconds)
         var tracks: [String: ListedSegmentSet.Track] = [:]
-        for track in slots.flatMap(\.tracks) { tracks[track.segment.uri] = track }
+        for track in segmentSets.flatMap(\.tracks) { tracks[track.segment.uri] = track }
         func bytes(_ name: String) -> [UInt8]? {
             guard hold.names.contains(name) else { return recorded(name) }
             guard let bytes = hold.folder.read(name) else { return nil }
@@ -221,7 +221,7 @@ package struct ClipWriter: Sendable {
             return opened(track, bytes)
         }
         var movie = MovieFile(
-            movie: self.movie, slots: slots, chapters: [], title: nil, read: bytes,
+            movie: self.movie, segmentSets: segmentSets, chapters: [], title: nil, read: bytes,
             damaged: { name in
                 MediaError(.invalidData, "\(name) is missing or damaged", at: "clip", fix: "choose another range")
             })
@@ -231,8 +231,8 @@ package struct ClipWriter: Sendable {
             if let error = reason() { throw error }
         }
         try folder.synchronize([])
-        return Made(
+        return FinishedClip(
             path: folder.full(made.file.name), byteCount: made.file.byteCount, checksum: made.file.checksum,
-            durationMs: made.durationMs, segments: slots.count)
+            durationMs: made.durationMs, segments: segmentSets.count)
     }
 }

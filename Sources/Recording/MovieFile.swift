@@ -6,7 +6,7 @@ import Packager
 struct MovieFile {
     let movie: RecordingSettings.Movie
     /// The segments in the order of their media sequence numbers.
-    let slots: [ListedSegmentSet]
+    let segmentSets: [ListedSegmentSet]
     let chapters: [Chapter]
     let title: String?
     /// The range of the program to play, in nanoseconds since the room's origin; `nil`: everything.
@@ -30,7 +30,7 @@ struct MovieFile {
         return mark.dropLast(numbers.count).hasSuffix(".mp4.\(owner)")
     }
 
-    struct Made {
+    struct FinishedMovie {
         let file: FinishedRecording.File
         /// Number of video frames in the file, including those outside the played range.
         let frames: Int
@@ -45,7 +45,7 @@ struct MovieFile {
     ///   has this name.
     func write(
         _ name: String, in folder: RecordingFolder, step: (Int) throws(MediaError) -> Void
-    ) throws(MediaError) -> Made {
+    ) throws(MediaError) -> FinishedMovie {
         var video: MovieTrack?
         var audio: MovieTrack?
         var heads: [String: TrackParameters] = [:]
@@ -79,7 +79,7 @@ struct MovieFile {
             file.abandon()
             throw error
         }
-        return Made(
+        return FinishedMovie(
             file: FinishedRecording.File(name: name, byteCount: file.byteCount, checksum: file.checksum),
             frames: video?.sizes.count ?? 0, durationMs: writer.durationMs)
     }
@@ -89,7 +89,7 @@ struct MovieFile {
         _ step: (Int) throws(MediaError) -> Void,
         _ body: (ListedSegmentSet.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
     ) throws(MediaError) {
-        for (index, slot) in self.slots.enumerated() {
+        for (index, slot) in self.segmentSets.enumerated() {
             for (name, kind) in [(self.movie.video, TrackKind.video), (self.movie.audio, .audio)] {
                 guard let track = slot.tracks.first(where: { $0.name == name && $0.kind == kind }),
                     !track.segment.gap

@@ -7,7 +7,7 @@ extension MovieWriter {
         let starts = self.chapters.map(\.startMs)
         moov.box("trak") { trak in
             self.trackHeader(
-                id: self.chapterTrackID, isEnabled: false, duration: self.duration, isSound: false, width: 0,
+                id: self.chapterTrackID, isEnabled: false, duration: self.duration, isAudio: false, width: 0,
                 height: 0, &trak)
             trak.box("mdia") { mdia in
                 self.mediaHead(

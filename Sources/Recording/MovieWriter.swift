@@ -168,7 +168,7 @@ struct MovieWriter: Sendable {
     }
 
     func trackHeader(
-        id: UInt32, isEnabled: Bool, duration: Int64, isSound: Bool, width: UInt16, height: UInt16,
+        id: UInt32, isEnabled: Bool, duration: Int64, isAudio: Bool, width: UInt16, height: UInt16,
         _ trak: inout BoxWriter
     ) {
         trak.fullBox("tkhd", version: 1, flags: isEnabled ? 3 : 0) { box in
@@ -178,7 +178,7 @@ struct MovieWriter: Sendable {
             box.u64(UInt64(max(0, duration)))
             box.zeros(8)
             box.zeros(4)
-            box.u16(isSound ? 0x100 : 0)
+            box.u16(isAudio ? 0x100 : 0)
             box.zeros(2)
             for value in Self.matrix { box.u32(value) }
             box.u32(UInt32(width) << 16)
@@ -211,7 +211,7 @@ struct MovieWriter: Sendable {
         let edit = self.edit(of: track)
         moov.box("trak") { trak in
             self.trackHeader(
-                id: id, isEnabled: true, duration: edit.delay + edit.duration, isSound: track.kind == .audio,
+                id: id, isEnabled: true, duration: edit.delay + edit.duration, isAudio: track.kind == .audio,
                 width: track.width, height: track.height, &trak)
             trak.box("edts") { edts in
                 edts.fullBox("elst", version: 1) { elst in

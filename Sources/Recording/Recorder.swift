@@ -25,21 +25,21 @@ package final class Recorder: ListingObserver {
     }
 
     /// Amount of recorded media.
-    package struct Kept: Sendable, Hashable {
+    package struct RecordedAmount: Sendable, Hashable {
         /// Number of segments, each counted once over all tracks, that this worker has recorded.
-        package var slots = 0
+        package var segments = 0
         /// Approximate size in bytes of the MP4 files to be made, in addition to the segments. Includes media of
         /// previous workers.
         package var movieBytes: Int64 = 0
 
-        package init(slots: Int = 0, movieBytes: Int64 = 0) {
-            self.slots = slots
+        package init(segments: Int = 0, movieBytes: Int64 = 0) {
+            self.segments = segments
             self.movieBytes = movieBytes
         }
     }
 
     private struct State {
-        var kept = Kept()
+        var kept = RecordedAmount()
         /// Number of writes that are queued or running.
         var pending = 0
         /// Whether a wait timed out and the disk has not caught up since.
@@ -121,7 +121,7 @@ package final class Recorder: ListingObserver {
                     at: "recording",
                     fix: "choose another directory")
             }
-            let bytes = journal.slots.reduce(Int64(0)) { $0 &+ recorder.movieBytes(of: $1) }
+            let bytes = journal.segmentSets.reduce(Int64(0)) { $0 &+ recorder.movieBytes(of: $1) }
             recorder.state.withLock { $0.kept.movieBytes = bytes }
         }
         return recorder
@@ -199,14 +199,14 @@ package final class Recorder: ListingObserver {
                 throw error
             }
             self.state.withLock { state in
-                state.kept.slots += 1
+                state.kept.segments += 1
                 state.kept.movieBytes &+= self.movieBytes(of: slot)
             }
         }
     }
 
     /// Amount of media recorded so far.
-    package var kept: Kept { self.state.withLock(\.kept) }
+    package var kept: RecordedAmount { self.state.withLock(\.kept) }
 
     /// Whether recording is stopped; ``resume()`` continues it.
     package var isStopped: Bool { self.state.withLock(\.isStopped) }
@@ -247,8 +247,8 @@ package final class Recorder: ListingObserver {
     /// Reads the recorded segments from the journal on disk.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
-    package func recordedSlots() throws(MediaError) -> [ListedSegmentSet] {
-        try RecordingFinisher.journal(in: self.folder).slots
+    package func recordedSegments() throws(MediaError) -> [ListedSegmentSet] {
+        try RecordingFinisher.journal(in: self.folder).segmentSets
     }
 
     /// Reads a file of the recording; `nil` if it does not exist, or if the name is not valid. Blocks while reading.

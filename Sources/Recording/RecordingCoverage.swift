@@ -24,7 +24,7 @@ package struct RecordingCoverage: Sendable, Hashable {
         self.stopReason = journal.stopReason
         var next: Int64?
         var follows = false
-        for slot in journal.slots {
+        for slot in journal.segmentSets {
             if let next, slot.mediaSequence > next {
                 self.missing &+= slot.mediaSequence - next
                 follows = false

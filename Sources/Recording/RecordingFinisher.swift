@@ -24,7 +24,7 @@ package struct RecordingFinisher: Sendable {
     ///   worker may have been stopped, or its disk may have been full, before the end was written to the recording.
     package func isDue(roomHasEnded: Bool) -> Bool {
         guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
-            let journal = try? Self.journal(in: self.folder), !journal.slots.isEmpty
+            let journal = try? Self.journal(in: self.folder), !journal.segmentSets.isEmpty
         else { return false }
         return journal.isEnded || (roomHasEnded && journal.roomID == self.settings.roomID)
     }
@@ -37,7 +37,7 @@ package struct RecordingFinisher: Sendable {
         // If there is no journal, the recording could not even begin.
         guard self.folder.contains(RecordingJournal.name) else { return !wasListed }
         guard let journal = try? Self.journal(in: self.folder) else { return false }
-        return journal.slots.isEmpty && (journal.stopReason == nil || !wasListed)
+        return journal.segmentSets.isEmpty && (journal.stopReason == nil || !wasListed)
     }
 
     static func journal(in folder: RecordingFolder) throws(MediaError) -> RecordingJournal {
@@ -84,7 +84,7 @@ package struct RecordingFinisher: Sendable {
         until isOver: @escaping () -> Bool, progress: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(MediaError) -> FinishedRecording {
         let journal = try Self.journal(in: self.folder)
-        guard let first = journal.slots.first, let last = journal.slots.last,
+        guard let first = journal.segmentSets.first, let last = journal.segmentSets.last,
             let start = first.tracks.first?.segment.programDate, let final = last.tracks.first?.segment
         else {
             guard let reason = journal.stopReason else {
@@ -99,7 +99,7 @@ package struct RecordingFinisher: Sendable {
         let end = final.programDate &+ final.duration.nanoseconds
         let chapters = Chapter.chapters(journal.ranges, from: start, to: end)
         var meter = Meter(isOver: isOver, report: progress)
-        let sizes = journal.slots.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
+        let sizes = journal.segmentSets.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
         for movie in self.settings.movies {
             // Segments are read once for the sample tables, and once to copy.
             meter.total += 2 * sizes.reduce(0) { $0 + ([movie.video, movie.audio].contains($1.0) ? $1.1 : 0) }
@@ -167,9 +167,9 @@ package struct RecordingFinisher: Sendable {
 
     private func write(
         _ movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ chapters: [Chapter], _ meter: inout Meter
-    ) throws(MediaError) -> MovieFile.Made {
+    ) throws(MediaError) -> MovieFile.FinishedMovie {
         let file = MovieFile(
-            movie: movie, slots: journal.slots, chapters: chapters, title: self.settings.title,
+            movie: movie, segmentSets: journal.segmentSets, chapters: chapters, title: self.settings.title,
             read: { self.folder.read($0) }, damaged: { self.damaged($0) })
         return try file.write(RecordedNames.movie(movie.name), in: self.folder) { bytes throws(MediaError) in
             try meter.add(bytes)
@@ -189,7 +189,7 @@ package struct RecordingFinisher: Sendable {
     ) throws(MediaError) -> [FinishedRecording.File] {
         let store = DirectoryStore(directory: self.folder.path)
         var files: [FinishedRecording.File] = []
-        for (name, text) in try VODPlaylists(slots: journal.slots, ranges: journal.ranges).rendered() {
+        for (name, text) in try VODPlaylists(segmentSets: journal.segmentSets, ranges: journal.ranges).rendered() {
             try store.put(name, text: text)
             files.append(Self.file(name, Array(text.utf8)))
         }
@@ -197,7 +197,7 @@ package struct RecordingFinisher: Sendable {
             files.insert(Self.file(self.settings.multivariantName, bytes), at: 0)
         }
         var seen: Set<String> = []
-        for track in journal.slots.flatMap(\.tracks) where !track.segment.gap {
+        for track in journal.segmentSets.flatMap(\.tracks) where !track.segment.gap {
             for name in [track.segment.map.uri, track.segment.uri] where seen.insert(name).inserted {
                 guard let bytes = self.folder.read(name) else { throw self.damaged(name) }
                 files.append(Self.file(name, bytes, isSegment: true))
@@ -215,7 +215,7 @@ package struct RecordingFinisher: Sendable {
     }
 
     private func removeSegments(_ journal: RecordingJournal) {
-        let names = journal.slots.flatMap { slot in slot.tracks.flatMap { [$0.segment.map.uri, $0.segment.uri] } }
+        let names = journal.segmentSets.flatMap { slot in slot.tracks.flatMap { [$0.segment.map.uri, $0.segment.uri] } }
         for name in Set(names + [self.settings.multivariantName]) { self.folder.remove(name) }
     }
 }

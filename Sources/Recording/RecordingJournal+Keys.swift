@@ -21,7 +21,7 @@ extension RecordingJournal {
             numbers.allSatisfy({ (0..<1 << 53).contains($0) }), let number = Int64(fields[1])
         else { return false }
         // The segment of a superseded worker is not in the list.
-        guard let slot = self.slots.last, slot.mediaSequence == number,
+        guard let slot = self.segmentSets.last, slot.mediaSequence == number,
             let place = slot.tracks.firstIndex(where: { $0.name == fields[2] })
         else { return true }
         var tracks = slot.tracks

@@ -16,7 +16,7 @@ package struct RecordingJournal: Sendable, Hashable {
 
     package private(set) var roomID: String
     /// The recorded segments, in the order of their media sequence numbers.
-    package private(set) var slots: [ListedSegmentSet] = []
+    package private(set) var segmentSets: [ListedSegmentSet] = []
     package private(set) var ranges: [DateRange] = []
     /// Index into ``ranges`` by ID.
     private var places: [String: Int] = [:]
@@ -151,18 +151,18 @@ package struct RecordingJournal: Sendable, Hashable {
             return
         }
         self.incarnation = slot.incarnation
-        while let last = self.slots.last, last.mediaSequence >= slot.mediaSequence {
+        while let last = self.segmentSets.last, last.mediaSequence >= slot.mediaSequence {
             self.replaced.formUnion(last.tracks.map(\.segment.uri))
-            self.slots.removeLast()
+            self.segmentSets.removeLast()
         }
-        self.slots.append(slot)
+        self.segmentSets.append(slot)
         self.replaced.subtract(slot.tracks.map(\.segment.uri))
     }
 
     /// Replaces the last segment by one with more detail.
     mutating func replaceLast(_ slot: ListedSegmentSet) {
-        self.slots.removeLast()
-        self.slots.append(slot)
+        self.segmentSets.removeLast()
+        self.segmentSets.append(slot)
     }
 
     /// Times in ticks and sizes in bytes are less than this, so that the sum of a few stays far inside 64 bits. A larger

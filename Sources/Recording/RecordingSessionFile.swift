@@ -49,18 +49,18 @@ package struct RecordingSessionFile: Sendable, Hashable {
     static func read(in folder: RecordingFolder, roomID: String) throws(MediaError) -> RecordingSessionFile? {
         guard folder.contains(Self.name) else { return nil }
         guard let bytes = folder.read(Self.name),
-            let book = RecordingSessionFile(text: String(decoding: bytes, as: UTF8.self))
+            let sessionFile = RecordingSessionFile(text: String(decoding: bytes, as: UTF8.self))
         else {
             throw MediaError(
                 .invalidData, "\(folder.full(Self.name)) is damaged", at: "recording",
                 fix: "restore it, or choose another directory for the recording")
         }
-        guard book.roomID == roomID else {
+        guard sessionFile.roomID == roomID else {
             throw MediaError(
-                .rejected, "\(folder.path) contains the recording of room \(book.roomID)", at: "recording",
+                .rejected, "\(folder.path) contains the recording of room \(sessionFile.roomID)", at: "recording",
                 fix: "choose another directory")
         }
-        return book
+        return sessionFile
     }
 
     /// Writes the session file and flushes it to disk.
@@ -87,24 +87,24 @@ extension RecordingSettings {
     /// Removes the sources of finished sessions, if a worker was killed before it removed them; see
     /// ``RecordingFinisher/removeLeftovers()``.
     package func removeLeftovers() {
-        let book = try? RecordingSessionFile.read(in: RecordingFolder(path: self.directory), roomID: self.roomID)
-        for number in 1...max(1, book?.last ?? 1) { RecordingFinisher(self.take(number)).removeLeftovers() }
+        let sessionFile = try? RecordingSessionFile.read(in: RecordingFolder(path: self.directory), roomID: self.roomID)
+        for number in 1...max(1, sessionFile?.last ?? 1) { RecordingFinisher(self.take(number)).removeLeftovers() }
     }
 
     /// Returns the sessions of an ended room from which previous workers have not made files, oldest first.
     ///
     /// - Parameter roomHasEnded: See ``RecordingFinisher/isDue(roomHasEnded:)``. A room on air has no such sessions,
     ///   even if an operator has stopped one: the room's next worker makes those files while the room runs.
-    package func dueTakes(roomHasEnded: Bool) -> [RecordingSettings] {
+    package func dueSessions(roomHasEnded: Bool) -> [RecordingSettings] {
         let folder = RecordingFolder(path: self.directory)
         guard folder.contains(RecordingSessionFile.name) else {
             return RecordingFinisher(self).isDue(roomHasEnded: roomHasEnded) ? [self] : []
         }
-        guard let book = try? RecordingSessionFile.read(in: folder, roomID: self.roomID) else { return [] }
+        guard let sessionFile = try? RecordingSessionFile.read(in: folder, roomID: self.roomID) else { return [] }
         // A worker may have been killed between the end of the running session and the update of this file.
-        let isEnded = book.state == .recording && RecordingFinisher(self.take(book.last)).isDue
-        guard roomHasEnded || book.state == .over || isEnded else { return [] }
-        return stride(from: 1, through: book.last, by: 1).map { self.take($0) }.filter {
+        let isEnded = sessionFile.state == .recording && RecordingFinisher(self.take(sessionFile.last)).isDue
+        guard roomHasEnded || sessionFile.state == .over || isEnded else { return [] }
+        return stride(from: 1, through: sessionFile.last, by: 1).map { self.take($0) }.filter {
             RecordingFinisher($0).isDue(roomHasEnded: true)
         }
     }

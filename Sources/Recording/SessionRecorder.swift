@@ -11,7 +11,7 @@ import Synchronization
 /// sessions for the next worker.
 package final class SessionRecorder: ListingObserver {
     /// One recording session and its recorder.
-    package struct Take: Sendable {
+    package struct Session: Sendable {
         /// Number of the session, starting at 1.
         package let number: Int
         package let settings: RecordingSettings
@@ -30,24 +30,24 @@ package final class SessionRecorder: ListingObserver {
 
     private struct State {
         var gate: RecordingSessionGate
-        var current: Take?
+        var current: Session?
         /// The session that begins after the current one.
-        var next: Take?
+        var next: Session?
         /// Ended sessions whose files are not made yet.
-        var over: [Take]
+        var over: [Session]
         /// Number of the newest session.
         var last: Int
         /// Number of segments in sessions whose files are made.
-        var pastSlots = 0
+        var pastSegments = 0
         var multivariant: String?
         /// Open date ranges, which a session that begins now must contain.
         var open: [DateRange] = []
 
         /// Sessions that are being recorded or will be.
-        var going: [Take] { [self.current, self.next].compactMap { $0 } }
+        var going: [Session] { [self.current, self.next].compactMap { $0 } }
 
         /// Ends the current session and begins the next one, if any; returns the ended session.
-        mutating func turn() -> Take? {
+        mutating func turn() -> Session? {
             let ended = self.current
             (self.current, self.next) = (self.next, nil)
             if let ended { self.over.append(ended) }
@@ -71,12 +71,12 @@ package final class SessionRecorder: ListingObserver {
     private let settings: RecordingSettings
     private let folder: RecordingFolder
     /// The stored state of the sessions; locked during a command, so that commands run one at a time.
-    private let book: Mutex<RecordingSessionFile>
+    private let sessionFile: Mutex<RecordingSessionFile>
     private let state: Mutex<State>
     /// Makes the recorder of a session.
-    private let make: @Sendable (_ number: Int) throws(MediaError) -> Take
+    private let make: @Sendable (_ number: Int) throws(MediaError) -> Session
     /// Called with each ended session, whose files can then be made.
-    private let over: @Sendable (Take) -> Void
+    private let over: @Sendable (Session) -> Void
 
     /// Opens a recorder for a directory, like ``Recorder/open(_:source:clear:report:)``. It continues the session of
     /// the previous worker.
@@ -90,7 +90,7 @@ package final class SessionRecorder: ListingObserver {
         _ settings: RecordingSettings, isActive: Bool = true, source: @escaping @Sendable (String) -> String?,
         clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)? = nil,
         report: @escaping @Sendable (Recorder.Event) -> Void,
-        over: @escaping @Sendable (Take) -> Void
+        over: @escaping @Sendable (Session) -> Void
     ) throws(MediaError) -> SessionRecorder {
         try DirectoryStore(directory: settings.directory).prepare()
         let folder = RecordingFolder(path: settings.directory)
@@ -98,25 +98,25 @@ package final class SessionRecorder: ListingObserver {
         guard found?.state != .over else { throw Self.refusal(of: settings) }
         // A recording that has begun continues, even if the pipeline file no longer asks for it.
         let isOn = isActive || folder.contains(RecordingJournal.name)
-        let book =
+        let sessionFile =
             found
             ?? RecordingSessionFile(roomID: settings.roomID, last: isOn ? 1 : 0, state: isOn ? .recording : .stopped)
         if found == nil, folder.contains(RecordedNames.manifest) { throw Self.refusal(of: settings) }
-        let make: @Sendable (Int) throws(MediaError) -> Take = { number throws(MediaError) -> Take in
+        let make: @Sendable (Int) throws(MediaError) -> Session = { number throws(MediaError) -> Session in
             let settings = settings.take(number)
             let recorder = try Recorder.open(settings, source: source, clear: clear, report: report)
-            return Take(number: number, settings: settings, recorder: recorder)
+            return Session(number: number, settings: settings, recorder: recorder)
         }
-        let isRecording = book.state == .recording && book.last > 0
-        var left: [Take] = []
-        for number in stride(from: 1, through: isRecording ? book.last - 1 : book.last, by: 1)
+        let isRecording = sessionFile.state == .recording && sessionFile.last > 0
+        var left: [Session] = []
+        for number in stride(from: 1, through: isRecording ? sessionFile.last - 1 : sessionFile.last, by: 1)
         where RecordingFinisher(settings.take(number)).isDue(roomHasEnded: true) {
             left.append(try make(number))
         }
-        let current = isRecording ? try make(book.last) : nil
+        let current = isRecording ? try make(sessionFile.last) : nil
         let state = State(
-            gate: RecordingSessionGate(isRecording: isRecording), current: current, over: left, last: book.last)
-        return SessionRecorder(settings, folder, book, state, make: make, over: over)
+            gate: RecordingSessionGate(isRecording: isRecording), current: current, over: left, last: sessionFile.last)
+        return SessionRecorder(settings, folder, sessionFile, state, make: make, over: over)
     }
 
     private static func refusal(of settings: RecordingSettings) -> MediaError {
@@ -126,13 +126,13 @@ package final class SessionRecorder: ListingObserver {
     }
 
     private init(
-        _ settings: RecordingSettings, _ folder: RecordingFolder, _ book: RecordingSessionFile, _ state: State,
-        make: @escaping @Sendable (Int) throws(MediaError) -> Take,
-        over: @escaping @Sendable (Take) -> Void
+        _ settings: RecordingSettings, _ folder: RecordingFolder, _ sessionFile: RecordingSessionFile, _ state: State,
+        make: @escaping @Sendable (Int) throws(MediaError) -> Session,
+        over: @escaping @Sendable (Session) -> Void
     ) {
         self.settings = settings
         self.folder = folder
-        self.book = Mutex(book)
+        self.sessionFile = Mutex(sessionFile)
         self.state = Mutex(state)
         self.make = make
         self.over = over
@@ -146,7 +146,7 @@ package final class SessionRecorder: ListingObserver {
             // A failing disk does not prevent the room from starting.
             do throws(MediaError) { try recorder.begin() } catch { recorder.stop(error) }
         }
-        for take in left { self.over(take) }
+        for session in left { self.over(session) }
     }
 
     // MARK: Commands
@@ -159,9 +159,9 @@ package final class SessionRecorder: ListingObserver {
     /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``,
     ///   ``MediaError/Code/rejected`` if the room has 10,000 sessions; then nothing has changed.
     package func start(at frame: Int64?) throws(MediaError) -> String? {
-        try self.book.withLock { book throws(MediaError) -> String? in
+        try self.sessionFile.withLock { sessionFile throws(MediaError) -> String? in
             guard self.state.withLock({ $0.gate.isStartable }) else { return nil }
-            var changed = book
+            var changed = sessionFile
             repeat {
                 changed.last += 1
             } while changed.last > 1 && changed.last <= RecordingSessionFile.most
@@ -172,39 +172,39 @@ package final class SessionRecorder: ListingObserver {
                     fix: "end the room, and open another")
             }
             changed.state = .recording
-            let take = try self.make(changed.last)
+            let session = try self.make(changed.last)
             do throws(MediaError) {
                 try changed.write(in: self.folder)
             } catch {
-                Self.remove(take)
+                Self.remove(session)
                 throw error
             }
             do throws(MediaError) {
-                try take.recorder.begin()
+                try session.recorder.begin()
             } catch {
-                try? book.write(in: self.folder)
-                Self.remove(take)
+                try? sessionFile.write(in: self.folder)
+                Self.remove(session)
                 throw error
             }
-            book = changed
+            sessionFile = changed
             let last = changed.last
             self.state.withLock { state in
-                if state.gate.start(at: frame) == .follows { state.next = take } else { state.current = take }
+                if state.gate.start(at: frame) == .follows { state.next = session } else { state.current = session }
                 state.last = last
                 // These calls run under the lock, so that later changes are written after these.
-                for range in state.open { take.recorder.keep(.opened(range)) }
-                if let text = state.multivariant { take.recorder.keep(multivariant: text) }
+                for range in state.open { session.recorder.keep(.opened(range)) }
+                if let text = state.multivariant { session.recorder.keep(multivariant: text) }
             }
-            return take.settings.directory
+            return session.settings.directory
         }
     }
 
     /// Removes the files of a session that could not begin or was canceled before it began, so that repeated attempts
     /// on a full disk leave nothing behind, and no journal makes the recording look unfinished.
-    private static func remove(_ take: Take) {
+    private static func remove(_ session: Session) {
         // The first session uses the recording's own directory, which existed before.
-        guard take.number > 1 else { return }
-        take.recorder.discard()
+        guard session.number > 1 else { return }
+        session.recorder.discard()
     }
 
     /// Stops the session after the segment on air, or cancels the planned next session; does nothing if the room is not
@@ -214,14 +214,14 @@ package final class SessionRecorder: ListingObserver {
     /// - Returns: The directory of the session that ends or no longer begins; `nil` if there is none.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; nothing has changed then.
     package func stop(at frame: Int64?) throws(MediaError) -> String? {
-        typealias Result = (directory: String?, ended: Take?, canceled: Take?)
-        let (directory, ended, canceled) = try self.book.withLock { book throws(MediaError) -> Result in
+        typealias Result = (directory: String?, ended: Session?, canceled: Session?)
+        let (directory, ended, canceled) = try self.sessionFile.withLock { sessionFile throws(MediaError) -> Result in
             guard self.state.withLock({ $0.gate.isStoppable }) else { return (nil, nil, nil) }
-            var changed = book
+            var changed = sessionFile
             changed.state = .stopped
             // The state is written first: a later worker must not conclude from finished files that the room has ended.
             try changed.write(in: self.folder)
-            book = changed
+            sessionFile = changed
             return self.state.withLock { state -> Result in
                 let directory = (state.next ?? state.current)?.settings.directory
                 guard state.gate.stop(at: frame) == .now else { return (directory, nil, state.next.take()) }
@@ -236,7 +236,7 @@ package final class SessionRecorder: ListingObserver {
     // MARK: Listed media
 
     package func keep(_ slot: ListedSegmentSet) {
-        let (keeper, ended) = self.state.withLock { state -> (Recorder?, Take?) in
+        let (keeper, ended) = self.state.withLock { state -> (Recorder?, Session?) in
             switch state.gate.listed(slot.frames) {
             case .pass: return (nil, nil)
             case .keep: return (state.current?.recorder, nil)
@@ -254,41 +254,44 @@ package final class SessionRecorder: ListingObserver {
     }
 
     package func keep(_ change: DateRange.Change) {
-        let takes = self.state.withLock { state -> [Take] in
+        let sessions = self.state.withLock { state -> [Session] in
             state.note(change)
             return state.going
         }
-        for take in takes { take.recorder.keep(change) }
+        for session in sessions { session.recorder.keep(change) }
     }
 
     package func keep(multivariant: String) {
-        let takes = self.state.withLock { state -> [Take] in
+        let sessions = self.state.withLock { state -> [Session] in
             state.multivariant = multivariant
             return state.going
         }
-        for take in takes { take.recorder.keep(multivariant: multivariant) }
+        for session in sessions { session.recorder.keep(multivariant: multivariant) }
     }
 
     package func ended(nextMediaSequence: Int64) {
-        for take in self.takes(withOver: false) { take.recorder.ended(nextMediaSequence: nextMediaSequence) }
+        for session in self.sessions(withOver: false) { session.recorder.ended(nextMediaSequence: nextMediaSequence) }
     }
 
     // MARK: The disk
 
     /// Stops the recorders of the current and the planned session because of an error, until ``resume()``; see
     /// ``Recorder/stop(_:)``. A session that an operator starts later is recorded.
-    package func stop(_ error: MediaError) { for take in self.takes(withOver: false) { take.recorder.stop(error) } }
+    package func stop(_ error: MediaError) {
+        for session in self.sessions(withOver: false) { session.recorder.stop(error) }
+    }
 
     /// Continues recording after ``stop(_:)``.
-    package func resume() { for take in self.takes(withOver: false) { take.recorder.resume() } }
+    package func resume() { for session in self.sessions(withOver: false) { session.recorder.resume() } }
 
     /// Number of segments that this worker has recorded in all sessions. The bytes are those of sessions whose files are
     /// not made yet.
-    package var kept: Recorder.Kept {
-        let (takes, slots) = self.state.withLock { ($0.over + $0.going, $0.pastSlots) }
-        return takes.reduce(Recorder.Kept(slots: slots)) { sum, take in
-            let kept = take.recorder.kept
-            return Recorder.Kept(slots: sum.slots + kept.slots, movieBytes: sum.movieBytes &+ kept.movieBytes)
+    package var kept: Recorder.RecordedAmount {
+        let (sessions, segments) = self.state.withLock { ($0.over + $0.going, $0.pastSegments) }
+        return sessions.reduce(Recorder.RecordedAmount(segments: segments)) { sum, session in
+            let kept = session.recorder.kept
+            return Recorder.RecordedAmount(
+                segments: sum.segments + kept.segments, movieBytes: sum.movieBytes &+ kept.movieBytes)
         }
     }
 
@@ -316,21 +319,21 @@ package final class SessionRecorder: ListingObserver {
     package var recorder: Recorder? { self.state.withLock { $0.current?.recorder } }
 
     /// Waits until all queued writes have succeeded or failed.
-    package func settle() { for take in self.takes(withOver: true) { take.recorder.settle() } }
+    package func settle() { for session in self.sessions(withOver: true) { session.recorder.settle() } }
 
     /// Marks the recording as ended, so that no later worker continues it. Call it when the room has ended, before the
     /// remaining files are made.
     package func close() {
-        self.book.withLock { book in
+        self.sessionFile.withLock { sessionFile in
             guard self.folder.contains(RecordingSessionFile.name) else { return }
-            book.state = .over
+            sessionFile.state = .over
             // If this cannot be written, the room's state file still says that the room has ended.
-            try? book.write(in: self.folder)
+            try? sessionFile.write(in: self.folder)
         }
     }
 
     /// Settings of the sessions whose files are not made yet, oldest first, including sessions that have not ended.
-    package var unfinished: [RecordingSettings] { self.takes(withOver: true).map(\.settings) }
+    package var unfinished: [RecordingSettings] { self.sessions(withOver: true).map(\.settings) }
 
     /// Whether the files of any session have been made, by this worker or a previous one. Reads the disk.
     package var hasFiles: Bool {
@@ -344,12 +347,12 @@ package final class SessionRecorder: ListingObserver {
     package func finished(_ settings: RecordingSettings) {
         self.state.withLock { state in
             guard let index = state.over.firstIndex(where: { $0.settings == settings }) else { return }
-            let take = state.over.remove(at: index)
-            state.pastSlots += take.recorder.kept.slots
+            let session = state.over.remove(at: index)
+            state.pastSegments += session.recorder.kept.segments
         }
     }
 
-    private func takes(withOver: Bool) -> [Take] {
+    private func sessions(withOver: Bool) -> [Session] {
         self.state.withLock { (withOver ? $0.over : []) + $0.going }
     }
 }

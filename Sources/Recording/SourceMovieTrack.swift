@@ -183,7 +183,7 @@ package struct SourceMovieTrack: Sendable, Hashable {
         guard (1...(isWhole ? 255 : 2)).contains(channels), !isWhole || head[18] == 0 || head.count >= 21 + channels
         else { throw self.unreadable(.opus) }
         return SourceMovieTrack(parameters, "opus", timescale: 48_000) { writer in
-            writer.sound("Opus", channels: channels, rate: 48_000) { entry in
+            writer.audio("Opus", channels: channels, rate: 48_000) { entry in
                 entry.box("dOps") { box in
                     box.u8(0)
                     box.u8(UInt8(clamping: channels))

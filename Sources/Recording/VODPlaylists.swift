@@ -5,13 +5,13 @@ import Packager
 /// The playlists of a finished recording. They list all recorded segments under their live names, with
 /// `EXT-X-PLAYLIST-TYPE:VOD`. Spec: rfc8216bis §4.4.3.5, §6.2.1.
 struct VODPlaylists: Sendable {
-    let slots: [ListedSegmentSet]
+    let segmentSets: [ListedSegmentSet]
     let ranges: [DateRange]
 
     /// Returns the name and text of each media playlist and I-frame playlist, in the order of the tracks.
     func rendered() throws(MediaError) -> [(name: String, text: String)] {
         var names: [String] = []
-        for slot in self.slots {
+        for slot in self.segmentSets {
             for track in slot.tracks where !names.contains(track.name) { names.append(track.name) }
         }
         var playlists: [(name: String, text: String)] = []
@@ -30,7 +30,7 @@ struct VODPlaylists: Sendable {
 
     /// Returns the segments of a track as they were listed. A track that a later worker added begins later than others.
     private func segments(of name: String) -> [Segment] {
-        let listed = self.slots.map { slot in slot.tracks.first { $0.name == name }?.segment }
+        let listed = self.segmentSets.map { slot in slot.tracks.first { $0.name == name }?.segment }
         return listed.drop { $0 == nil }.compactMap { $0 }
     }
 
@@ -38,19 +38,20 @@ struct VODPlaylists: Sendable {
         // Segments that were not recorded are not listed as gaps: the segments around them are adjacent, with a
         // discontinuity.
         var holes: Set<Int64> = []
-        for (slot, next) in zip(self.slots, self.slots.dropFirst()) where next.mediaSequence != slot.mediaSequence + 1 {
+        for (slot, next) in zip(self.segmentSets, self.segmentSets.dropFirst())
+        where next.mediaSequence != slot.mediaSequence + 1 {
             holes.insert(next.mediaSequence)
         }
-        let first = self.slots.firstIndex { slot in slot.tracks.contains { $0.name == name } } ?? 0
+        let first = self.segmentSets.firstIndex { slot in slot.tracks.contains { $0.name == name } } ?? 0
         // §6.2.4: a track that starts later continues the discontinuity sequence; the discontinuities before it are not
         // in its own playlist.
-        let breaks = self.slots.indices.prefix(first + 1).dropFirst().count { index in
-            holes.contains(self.slots[index].mediaSequence)
-                || self.slots[index].tracks.contains { $0.segment.discontinuity }
+        let breaks = self.segmentSets.indices.prefix(first + 1).dropFirst().count { index in
+            holes.contains(self.segmentSets[index].mediaSequence)
+                || self.segmentSets[index].tracks.contains { $0.segment.discontinuity }
         }
         let segments = self.segments(of: name)
         // §6.2.4: one target duration for all playlists.
-        let longest = self.slots.flatMap(\.tracks).map(\.segment.duration.roundedSeconds).max() ?? 1
+        let longest = self.segmentSets.flatMap(\.tracks).map(\.segment.duration.roundedSeconds).max() ?? 1
         var window = try PlaylistWindow(
             style: .event, targetDuration: Int(clamping: max(1, longest)), slackSeconds: 0,
             segments: segments.enumerated().map { index, segment in

@@ -58,7 +58,7 @@ package struct BucketRetention: Sendable {
         _ group: (place: String, listed: BucketRoom.Listed), _ body: (Finding) async throws -> Void
     ) async throws {
         guard !group.listed.playlists.isEmpty || group.listed.hasTooMany else { return }
-        if let look = await self.look(group.place, group.listed) { try await body(look.finding) }
+        if let scan = await self.scan(group.place, group.listed) { try await body(scan.finding) }
     }
 
     // MARK: Removing
@@ -80,7 +80,7 @@ package struct BucketRetention: Sendable {
         let place = finding.path == "." ? "" : finding.path
         do throws(MediaError) {
             guard place.utf8.starts(with: self.prefix.utf8),
-                case .room(let room)? = await self.look(place, try await self.listed(place)),
+                case .room(let room)? = await self.scan(place, try await self.listed(place)),
                 room.finding.isRemovable, room.finding == finding, let age = self.age(room.isRecording)
             else {
                 removal.problem = Self.changed

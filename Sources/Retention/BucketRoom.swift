@@ -59,7 +59,7 @@ extension BucketRetention {
     /// Reads the playlists of a place and counts its objects.
     ///
     /// - Returns: `nil` if the objects are not those of a room.
-    func look(_ place: String, _ listed: BucketRoom.Listed) async -> BucketLook? {
+    func scan(_ place: String, _ listed: BucketRoom.Listed) async -> BucketScan? {
         guard !listed.hasTooMany else {
             return .unknown(
                 self.skip(place, "more than \(BucketRoom.Listed.mostPlaylists) playlists or too many .vtt files"))
@@ -167,7 +167,7 @@ extension BucketRetention {
 }
 
 /// The result of a check of a place in a bucket.
-enum BucketLook: Sendable {
+enum BucketScan: Sendable {
     case room(BucketRoom)
     /// The place could not be checked; the finding contains the reason.
     case unknown(Finding)

@@ -10,7 +10,7 @@ package struct DirectoryRetention: Sendable {
     private let root: String
     private let rule: RetentionRule
     private let clock: @Sendable () -> Int64
-    private var judgement: Judgement
+    private var removalPlan: RemovalPlan
 
     /// - Parameters:
     ///   - root: Path of the directory below which rooms are searched; it may be a symbolic link.
@@ -19,7 +19,7 @@ package struct DirectoryRetention: Sendable {
         self.root = root
         self.rule = rule
         self.clock = clock
-        self.judgement = Judgement(rule)
+        self.removalPlan = RemovalPlan(rule)
     }
 
     // MARK: Finding
@@ -32,30 +32,30 @@ package struct DirectoryRetention: Sendable {
     /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` if the root cannot be opened.
     package mutating func find() throws(MediaError) -> [Finding] {
         let root = try Folder.root(self.root)
-        var seen = Seen()
+        var seen = WalkResult()
         Self.visit(root, [], device: root.identity.device, &seen)
-        self.judgement = Judgement(self.rule)
-        for (path, facts) in seen.found { self.judgement.note(facts, path: path) }
-        for (path, _) in seen.unseen { self.judgement.noteUnseen(path: path) }
-        let judgement = self.judgement
+        self.removalPlan = RemovalPlan(self.rule)
+        for (path, facts) in seen.found { self.removalPlan.note(facts, path: path) }
+        for (path, _) in seen.unseen { self.removalPlan.noteUnseen(path: path) }
+        let removalPlan = self.removalPlan
         let skipped = seen.unseen.map { Finding(.directory, path: $0.path, verdict: .skip($0.reason)) }
-        return (seen.found.map { judgement.finding($0.facts, path: $0.path) } + skipped).sorted { $0.path < $1.path }
+        return (seen.found.map { removalPlan.finding($0.facts, path: $0.path) } + skipped).sorted { $0.path < $1.path }
     }
 
     /// The directories that a walk below the root has read, and those that it could not read, with the reason.
-    private struct Seen {
+    private struct WalkResult {
         var found: [(path: String, facts: FolderFacts)] = []
         var unseen: [(path: String, reason: String)] = []
     }
 
     private static func text(_ path: [String]) -> String { path.isEmpty ? "." : path.joined(separator: "/") }
 
-    private static func visit(_ folder: borrowing Folder, _ path: [String], device: UInt64, _ seen: inout Seen) {
+    private static func visit(_ folder: borrowing Folder, _ path: [String], device: UInt64, _ seen: inout WalkResult) {
         do throws(SystemError) {
-            let look = try FolderLook.read(folder)
-            if let look { seen.found.append((self.text(path), FolderFacts(look))) }
+            let scan = try FolderScan.read(folder)
+            if let scan { seen.found.append((self.text(path), FolderFacts(scan))) }
             for entry in try folder.entries()
-            where entry.kind == .directory && !FolderLook.isInner(entry.name, of: look)
+            where entry.kind == .directory && !FolderScan.isInner(entry.name, of: scan)
                 && !(path.isEmpty && entry.name == self.repairs)
             {
                 self.enter(folder, entry.name, path, device: device, &seen)
@@ -66,7 +66,7 @@ package struct DirectoryRetention: Sendable {
     }
 
     private static func enter(
-        _ folder: borrowing Folder, _ name: String, _ path: [String], device: UInt64, _ seen: inout Seen
+        _ folder: borrowing Folder, _ name: String, _ path: [String], device: UInt64, _ seen: inout WalkResult
     ) {
         let inner = path + [name]
         guard inner.count <= self.deepest else {
@@ -146,28 +146,28 @@ package struct DirectoryRetention: Sendable {
         _ folder: borrowing Folder, _ finding: Finding, _ isAllowed: (String) -> Bool
     ) -> Removal {
         if let problem = FolderRemoval.lock(folder) { return Removal(problem: problem) }
-        let read = try? FolderLook.read(folder)
+        let read = try? FolderScan.read(folder)
         folder.unlock()
-        guard let look = read ?? nil else { return Removal(problem: Self.changed) }
-        let facts = FolderFacts(look)
-        guard self.judgement.finding(facts, path: finding.path) == finding, finding.isRemovable else {
+        guard let scan = read ?? nil else { return Removal(problem: Self.changed) }
+        let facts = FolderFacts(scan)
+        guard self.removalPlan.finding(facts, path: finding.path) == finding, finding.isRemovable else {
             return Removal(problem: Self.changed)
         }
         // The age of live output must never lead to the removal of a recording.
         let kept = self.rule.newest(after: self.rule.recordingsAfter ?? RetentionRule.range.upperBound)
         let newest = finding.kind == .recording ? kept : self.rule.newest(after: self.rule.after)
-        var removal = FolderRemoval(look, newest: newest, clock: self.clock)
-        guard removal.removeLocked(look.files.playlists, in: folder, isAllowed),
-            removal.remove(look.files.media, in: folder, isAllowed)
+        var removal = FolderRemoval(scan, newest: newest, clock: self.clock)
+        guard removal.removeLocked(scan.files.playlists, in: folder, isAllowed),
+            removal.remove(scan.files.media, in: folder, isAllowed)
         else { return removal.result }
-        let keepsInner = self.judgement.keepsInner(facts)
-        if !keepsInner, let problem = self.removeInner(look, in: folder, &removal, newest: kept, isAllowed) {
+        let keepsInner = self.removalPlan.keepsInner(facts)
+        if !keepsInner, let problem = self.removeInner(scan, in: folder, &removal, newest: kept, isAllowed) {
             return Removal(files: removal.result.files, problem: problem)
         }
-        guard removal.removeLocked(look.files.others, in: folder, isAllowed), !keepsInner else {
+        guard removal.removeLocked(scan.files.others, in: folder, isAllowed), !keepsInner else {
             return removal.result
         }
-        _ = removal.removeLocked(look.files.last, in: folder, isAllowed)
+        _ = removal.removeLocked(scan.files.last, in: folder, isAllowed)
         return removal.result
     }
 
@@ -175,10 +175,10 @@ package struct DirectoryRetention: Sendable {
     ///
     /// - Returns: Why files of a worker are left in a subdirectory; `nil` if all are removed.
     private func removeInner(
-        _ look: FolderLook, in folder: borrowing Folder, _ removal: inout FolderRemoval, newest: Int64,
+        _ scan: FolderScan, in folder: borrowing Folder, _ removal: inout FolderRemoval, newest: Int64,
         _ isAllowed: (String) -> Bool
     ) -> String? {
-        for (name, files) in look.inner {
+        for (name, files) in scan.inner {
             do throws(SystemError) {
                 let inside = try folder.folder(name)
                 guard inside.identity.device == folder.identity.device else {

@@ -1,6 +1,6 @@
-/// The summary of a ``FolderLook`` by which ``Judgement`` decides. Its size does not depend on the number of files.
+/// The summary of a ``FolderScan`` by which ``RemovalPlan`` decides. Its size does not depend on the number of files.
 struct FolderFacts: Sendable, Hashable {
-    let kind: FolderLook.Kind
+    let kind: FolderScan.Kind
     let room: String?
     /// When the newest file of a worker was written, in Unix seconds, without subdirectories; 0 if there is no file.
     let modified: Int64
@@ -25,18 +25,18 @@ struct FolderFacts: Sendable, Hashable {
     /// Why a part of the directory could not be read; `nil` if all of it was read.
     let problem: String?
 
-    init(_ look: FolderLook) {
-        (self.kind, self.room, self.problem) = (look.kind, look.room, look.problem)
-        self.modified = look.files.modified
-        self.files = look.files.count
-        self.bytes = look.files.bytes
-        self.last = look.files.last.count
-        self.lastBytes = look.files.lastBytes
-        self.innerModified = look.inner.map(\.files.modified).max() ?? 0
-        self.innerFiles = look.inner.reduce(0) { $0 + $1.files.count }
-        self.innerBytes = look.inner.reduce(0) { Self.sum($0, $1.files.bytes) }
-        self.foreign = look.files.foreign.count + look.inner.reduce(0) { $0 + $1.files.foreign.count }
-        self.unfinishedStore = look.unfinishedStores.first
+    init(_ scan: FolderScan) {
+        (self.kind, self.room, self.problem) = (scan.kind, scan.room, scan.problem)
+        self.modified = scan.files.modified
+        self.files = scan.files.count
+        self.bytes = scan.files.bytes
+        self.last = scan.files.last.count
+        self.lastBytes = scan.files.lastBytes
+        self.innerModified = scan.inner.map(\.files.modified).max() ?? 0
+        self.innerFiles = scan.inner.reduce(0) { $0 + $1.files.count }
+        self.innerBytes = scan.inner.reduce(0) { Self.sum($0, $1.files.bytes) }
+        self.foreign = scan.files.foreign.count + scan.inner.reduce(0) { $0 + $1.files.foreign.count }
+        self.unfinishedStore = scan.unfinishedStores.first
     }
 
     /// Adds two numbers that were read from a disk; `Int64.max` if the sum is too large.

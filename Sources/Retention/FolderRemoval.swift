@@ -12,13 +12,13 @@ struct FolderRemoval {
     /// limit of their own.
     let newest: Int64
     /// Files that a worker writes when it begins a session, in the versions that this removal expects.
-    private(set) var marks: [FolderLook.Mark]
+    private(set) var marks: [FolderScan.Mark]
     /// Monotonic time in nanoseconds.
     let clock: @Sendable () -> Int64
     private(set) var result = DirectoryRetention.Removal()
 
-    init(_ look: FolderLook, newest: Int64, clock: @escaping @Sendable () -> Int64) {
-        (self.newest, self.marks, self.clock) = (newest, look.marks, clock)
+    init(_ scan: FolderScan, newest: Int64, clock: @escaping @Sendable () -> Int64) {
+        (self.newest, self.marks, self.clock) = (newest, scan.marks, clock)
     }
 
     /// Removes files without the directory's lock, because no later session writes files of these names.

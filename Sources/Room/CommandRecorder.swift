@@ -70,8 +70,8 @@ struct CommandRecorder: Sendable {
     ///   - file: The document of the pipeline file; only differences from it are saved.
     ///   - before: The version that the room ran until now. Scenes that differ between the two versions replace what
     ///     commands have made of them.
-    ///   - shelf: The scenes of the room, with the changes of commands.
-    func record(_ document: RoomDocument, of file: RoomDocument, after before: RoomDocument, _ shelf: SceneStore) {
+    ///   - sceneStore: The scenes of the room, with the changes of commands.
+    func record(_ document: RoomDocument, of file: RoomDocument, after before: RoomDocument, _ sceneStore: SceneStore) {
         guard let store = self.store else { return }
         let salt = store.value.salt
         let edits = document.edits(from: file) { HashedStreamKey.seal($0, salt: salt) }
@@ -87,7 +87,7 @@ struct CommandRecorder: Sendable {
             state.document = isFile ? nil : CommandedState.Document(revision: document.revision, edits: edits)
             for id in changed {
                 // If commands have increased the revision, then the next revision must be higher.
-                let revision = shelf[id]?.revision ?? 0
+                let revision = sceneStore[id]?.revision ?? 0
                 let isAbove = revision > (new.scene(id)?.revision ?? revision)
                 state.scenes[id] = isAbove ? CommandedState.SceneChange(revision: revision) : nil
             }

@@ -7,7 +7,7 @@ import RoomOutputs
 struct CommandsFile {
     /// The state that a worker continues with once it has claimed the room, and the file it is saved in; the file is
     /// nil if the state is not saved.
-    struct Claimed {
+    struct ClaimedState {
         var resumption: Resumption
         fileprivate let file: ClaimedFile?
 
@@ -65,8 +65,8 @@ struct CommandsFile {
     /// - Returns: nil if the document differs from the one that was read before the claim, so the room must be opened
     ///   again.
     /// - Throws: ``MediaError/Code/notCreatable`` if the state directory cannot be created.
-    func claim(after found: Resumption, _ packager: HLSPackager?) throws(MediaError) -> Claimed? {
-        guard let packager, let place = self.place else { return Claimed(resumption: found, file: nil) }
+    func claim(after found: Resumption, _ packager: HLSPackager?) throws(MediaError) -> ClaimedState? {
+        guard let packager, let place = self.place else { return ClaimedState(resumption: found, file: nil) }
         try DirectoryStore(directory: place.directory).prepare()
         let file = ClaimedFile(
             place.name, in: place.directory, claim: packager.claim, reached: self.settings.commandsReached)
@@ -82,6 +82,6 @@ struct CommandsFile {
             resumption = Resumption(self.settings, nil)
         }
         let isSame = resumption.settings.document?.effective == found.settings.document?.effective
-        return isSame ? Claimed(resumption: resumption, file: file) : nil
+        return isSame ? ClaimedState(resumption: resumption, file: file) : nil
     }
 }

@@ -122,7 +122,7 @@ struct DocumentApplication {
     /// Emits the events for changed and removed scenes, as the commands for scenes do.
     private func announce(_ scenes: SceneChange) {
         for scene in scenes.put {
-            let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
+            let revision = scenes.sceneStore[scene.sceneID]?.revision ?? scene.revision
             self.room.scenes.announceChange(of: scene.sceneID, revision: revision)
         }
         for id in scenes.removed { self.room.scenes.announceRemoval(of: id) }
@@ -165,12 +165,13 @@ struct DocumentApplication {
     }
 
     private func setSources() {
-        let (before, after, slots) = (self.before, self.after, self.room.slots)
+        let (before, after, roomSources) = (self.before, self.after, self.room.roomSources)
         if before.program.delayMs != after.program.delayMs {
-            for slot in slots.values { slot.set(delay: after.program.delayMs) }
+            for slot in roomSources.values { slot.set(delay: after.program.delayMs) }
         }
         for new in after.sources {
-            guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
+            guard let old = before.source(new.id), old != new || before.alarms != after.alarms,
+                let slot = roomSources[new.id]
             else { continue }
             self.room.saved.recordDocument(of: new.id) { known in
                 if old.volume != new.volume { known.volume = nil }
@@ -211,22 +212,22 @@ struct DocumentApplication {
         var isRedecorated = false
         /// Whether a main source is removed that automatic scenes may show.
         var isThinned = false
-        var shelf: SceneStore
+        var sceneStore: SceneStore
     }
 
     /// Determines the changes of scenes. A scene that both versions contain unchanged keeps the changes of commands.
     private func sceneChange(_ schedule: SceneSchedule) throws(ControlFailure) -> SceneChange {
         let (before, after) = (self.before, self.after)
-        var change = SceneChange(shelf: schedule.shelf)
+        var change = SceneChange(sceneStore: schedule.sceneStore)
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
-        for id in change.removed { change.shelf.remove(id) }
-        for scene in change.put { change.shelf.putNext(scene) }
-        try self.checkScenes(of: change.shelf)
+        for id in change.removed { change.sceneStore.remove(id) }
+        for scene in change.put { change.sceneStore.putNext(scene) }
+        try self.checkScenes(of: change.sceneStore)
         try self.room.sceneCommands.checkPK(from: before, to: after, removing: change.removed)
-        guard change.shelf.scenes.count <= SceneStore.limit else {
+        guard change.sceneStore.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
-                "the room would have \(change.shelf.scenes.count) scenes with those that commands added, more than the "
+                "the room would have \(change.sceneStore.scenes.count) scenes with those that commands added, more than the "
                     + "limit of \(SceneStore.limit)",
                 fix: "delete scenes that are not on air")
         }
@@ -238,7 +239,7 @@ struct DocumentApplication {
             || before.canvas.backgroundColor != after.canvas.backgroundColor
         change.isThinned = before.sources.contains { $0.id.streamType == .main && after.source($0.id) == nil }
         var touched = Set(change.removed + change.put.map(\.sceneID))
-        if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
+        if change.isThinned { touched.formUnion(change.sceneStore.scenes.filter(\.isAutomatic).map(\.sceneID)) }
         if let waiting = schedule.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw .conflict(
                 "the scene \"\(waiting.sceneID)\" is scheduled for a later tick, and the new version changes "
@@ -259,9 +260,9 @@ struct DocumentApplication {
     }
 
     /// Checks that no scene, as commands have set it, shows a source that the new version removes.
-    private func checkScenes(of shelf: SceneStore) throws(ControlFailure) {
+    private func checkScenes(of sceneStore: SceneStore) throws(ControlFailure) {
         let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
-        for scene in shelf.scenes where !leaving.isEmpty {
+        for scene in sceneStore.scenes where !leaving.isEmpty {
             guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
             throw .conflict(
                 "the scene \"\(scene.sceneID)\", as a command has set it, shows \(source), which would be removed",
@@ -273,12 +274,12 @@ struct DocumentApplication {
     private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {
-        schedule.shelf = change.shelf
-        if let target = change.target, let scene = schedule.shelf[target] {
+        schedule.sceneStore = change.sceneStore
+        if let target = change.target, let scene = schedule.sceneStore[target] {
             return try self.room.scenes.command(scene, nil, &schedule)
         }
         let onAir = schedule.onAir.sceneID
-        guard let scene = schedule.shelf[onAir],
+        guard let scene = schedule.sceneStore[onAir],
             change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir })
                 || change.isThinned && scene.isAutomatic
         else { return nil }

@@ -17,8 +17,8 @@ struct EncoderReports {
 
     /// Announces that libx264 encodes a rendition instead of its hardware encoder.
     func fellBack(_ track: Int, _ fallback: EncoderFallback) {
-        guard self.ladder.rungs.indices.contains(track) else { return }
-        let name = self.ladder.rungs[track].name
+        guard self.ladder.renditions.indices.contains(track) else { return }
+        let name = self.ladder.renditions[track].name
         self.logger.warning(
             "libx264 replaces a hardware encoder",
             metadata: ["rendition": "\(name)", "encoder": "\(fallback.from.rawValue)", "error": "\(fallback.error)"])
@@ -41,8 +41,8 @@ struct EncoderReports {
     /// ends.
     var alarms: [RoomAlarm] {
         self.ladder.control.fallbacks.sorted { $0.key < $1.key }.compactMap { track, fallback in
-            guard self.ladder.rungs.indices.contains(track) else { return nil }
-            let name = self.ladder.rungs[track].name
+            guard self.ladder.renditions.indices.contains(track) else { return nil }
+            let name = self.ladder.renditions[track].name
             return RoomAlarm(
                 "encoder.fallback", "alert_2", kind: "encoder", subject: name,
                 message: "\(name): libx264 encodes instead of \(fallback.from.rawValue): \(fallback.error.what)")
@@ -51,7 +51,8 @@ struct EncoderReports {
 
     /// Name of the encoder that a rendition has now; nil if the rendition has only audio.
     func encoder(of rendition: Rendition) -> String? {
-        guard !rendition.isAudioOnly, let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition.name })
+        guard !rendition.isAudioOnly,
+            let track = self.ladder.renditions.firstIndex(where: { $0.name == rendition.name })
         else { return nil }
         let isReplaced = self.ladder.control.fallbacks[track] != nil
         return isReplaced ? H264Implementation.libx264.rawValue : rendition.video.encoder.rawValue

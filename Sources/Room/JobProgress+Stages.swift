@@ -10,7 +10,7 @@ extension JobProgress.Marks {
             return sum + stats.videoPackets + stats.audioPackets
         }
         self.init(
-            tick: program.tick, audio: program.soundPosition, decoded: Int64(decoded),
+            tick: program.tick, audio: program.audioPosition, decoded: Int64(decoded),
             coded: packager?.lastPacketAt ?? 0)
     }
 }

@@ -25,7 +25,7 @@ struct ListenerCertificates: Sendable {
         }
     }
 
-    private func report(_ look: CertificateStore.Look, _ store: CertificateStore, _ place: String) {
+    private func report(_ look: CertificateStore.CheckResult, _ store: CertificateStore, _ place: String) {
         switch look {
         case .unchanged: break
         case .renewed(let validUntil):

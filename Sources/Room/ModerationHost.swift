@@ -17,7 +17,7 @@ protocol ModerationHost: SourcesHost {
     var clocks: Clocks { get }
     var incarnation: Int64 { get }
     var program: ProgramStage { get }
-    var slots: [SourceID: RoomSource] { get }
+    var roomSources: [SourceID: RoomSource] { get }
     /// Whether no stills are made, because the machine is overloaded.
     var areStillsPaused: Bool { get }
 
@@ -50,7 +50,7 @@ extension ModerationHost {
     /// Requests the stills that are due. Called on the life thread.
     func stepModeration() {
         guard let service = self.moderation.get(), let stills = self.pipeline.moderation?.stills else { return }
-        service.step(self.slots, stills, isPaused: self.areStillsPaused)
+        service.step(self.roomSources, stills, isPaused: self.areStillsPaused)
     }
 
     /// Carries out a command of the moderation service like one of the control API.

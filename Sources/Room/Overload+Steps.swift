@@ -14,7 +14,7 @@ extension Overload {
 
     /// Indexes of the renditions for which a cheaper encoder exists, those with the most pixels per second first.
     static func costliestFirst(_ pipeline: Pipeline) -> [Int] {
-        let renditions = pipeline.pictureRenditions
+        let renditions = pipeline.videoRenditions
         let costs = renditions.map { $0.width * $0.height * $0.fps }
         return costs.indices.filter { renditions[$0].video.preset != .ultrafast }
             .sorted { (costs[$1], $0) < (costs[$0], $1) }

@@ -105,7 +105,7 @@ package struct Overload: Sendable, Equatable {
     }
 
     /// The level that a successor starts with; see ``OverloadRecord``.
-    package struct Held: Sendable, Equatable {
+    package struct InheritedLevel: Sendable, Equatable {
         /// The steps, in order, without ``Step/hold``.
         package var steps: [Step]
         /// Time from taking an overload step to the next attempt to undo the last of ``steps``, in nanoseconds.
@@ -162,7 +162,7 @@ package struct Overload: Sendable, Equatable {
 
     /// - Parameter held: The overload level of the previous worker; nil to start at level 0. The level counts as in
     ///   force. The first attempt to undo it waits for its `distance`.
-    package init(steps: [Step], rules: Rules, held: Held? = nil, at now: Int64 = 0) {
+    package init(steps: [Step], rules: Rules, held: InheritedLevel? = nil, at now: Int64 = 0) {
         self.steps = steps
         self.rules = rules
         self.dueAt = Array(repeating: 0, count: steps.count)
@@ -185,11 +185,11 @@ package struct Overload: Sendable, Equatable {
     }
 
     /// The overload level that a successor starts with; nil at level 0.
-    package var held: Held? {
+    package var held: InheritedLevel? {
         let level = self.attempt?.from ?? self.taken
         let steps = self.steps.prefix(level).filter { $0 != .hold }
         guard let last = steps.indices.last else { return nil }
-        return Held(steps: Array(steps), distance: self.distances[last])
+        return InheritedLevel(steps: Array(steps), distance: self.distances[last])
     }
 
     /// Records the room's lag and decides what to change.

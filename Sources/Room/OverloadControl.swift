@@ -85,7 +85,7 @@ final class OverloadControl: Sendable {
                 self.ladder.control.dropPictures(before: self.program.tick + 2, keepsMotion: keepsMotion)
             }
         }
-        if !actions.isEmpty || taken > 0 { self.setDecodingThrift() }
+        if !actions.isEmpty || taken > 0 { self.reduceDecoding() }
         if let held = self.state.withLock({ $0.takeHeld(at: now) }) { self.keep(held) }
     }
 
@@ -107,7 +107,7 @@ final class OverloadControl: Sendable {
             self.keep(nil)
             return
         }
-        let held = Overload.Held(steps: Array(steps[...last]), distance: record.distanceMs &* 1_000_000)
+        let held = Overload.InheritedLevel(steps: Array(steps[...last]), distance: record.distanceMs &* 1_000_000)
         let now = self.clocks.machine.now()
         for (index, step) in self.state.withLock({ $0.resume(held, at: now) }).enumerated() {
             self.apply(step, isTaken: true, level: index + 1)
@@ -124,7 +124,7 @@ final class OverloadControl: Sendable {
 
     /// Saves the overload level for a successor. The file is written on another thread, because the life thread must not
     /// wait for a disk.
-    private func keep(_ held: Overload.Held?) {
+    private func keep(_ held: Overload.InheritedLevel?) {
         guard let directory = self.directory else { return }
         let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {
             OverloadRecord(
@@ -157,7 +157,7 @@ final class OverloadControl: Sendable {
         case .encoder(let track): self.ladder.control.setThrifty(isTaken, track: track)
         case .halfPictures, .hold:
             let active = self.current.steps.prefix(level)
-            self.program.setPictureThrift(
+            self.program.setFrameMode(
                 active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
         }
     }
@@ -171,11 +171,11 @@ final class OverloadControl: Sendable {
             ])
     }
 
-    private func setDecodingThrift() {
+    private func reduceDecoding() {
         let isThrifty = self.current.active.contains(.decoding)
         for (id, source) in self.roster.sources {
             let isOversized = isThrifty && source.format.map { self.program.isOversized(id, $0) } ?? false
-            source.buffer.need.setThrift(isThrifty, skipsLoopFilter: isOversized)
+            source.buffer.need.setReduced(isThrifty, skipsLoopFilter: isOversized)
         }
     }
 
@@ -185,8 +185,8 @@ final class OverloadControl: Sendable {
     }
 
     private func rendition(of step: Overload.Step) -> String? {
-        guard case .encoder(let track) = step, self.ladder.rungs.indices.contains(track) else { return nil }
-        return self.ladder.rungs[track].name
+        guard case .encoder(let track) = step, self.ladder.renditions.indices.contains(track) else { return nil }
+        return self.ladder.renditions[track].name
     }
 
     // MARK: Alarm and API reply

@@ -23,7 +23,7 @@ struct OverloadGuard: Sendable {
     private var graceUntil: Int64 = .min
     private var forgottenAt: Int64?
     /// The level that was saved last, and the time of saving; nil before the first.
-    private var kept: (held: Overload.Held?, at: Int64)?
+    private var kept: (held: Overload.InheritedLevel?, at: Int64)?
 
     init(_ pipeline: Pipeline) {
         let steps = Overload.steps(for: pipeline, renditions: Overload.costliestFirst(pipeline))
@@ -55,7 +55,7 @@ struct OverloadGuard: Sendable {
     /// Starts at the overload level of the previous worker. Called before the room is live.
     ///
     /// - Returns: The steps that are in force from now on.
-    mutating func resume(_ held: Overload.Held, at now: Int64) -> [Overload.Step] {
+    mutating func resume(_ held: Overload.InheritedLevel, at now: Int64) -> [Overload.Step] {
         self.overload = Overload(steps: self.overload.steps, rules: self.overload.rules, held: held, at: now)
         self.kept = (self.overload.held, now)
         return Array(self.overload.active)
@@ -63,7 +63,7 @@ struct OverloadGuard: Sendable {
 
     /// The level to save for a successor now. Returns nil if the level is already saved, and an inner nil if nothing is
     /// left out any more, so that the saved level must be removed.
-    mutating func takeHeld(at now: Int64) -> Overload.Held?? {
+    mutating func takeHeld(at now: Int64) -> Overload.InheritedLevel?? {
         let held = self.overload.held
         if let kept = self.kept {
             let isOld = held != nil && now &- kept.at >= Self.keepInterval

@@ -19,7 +19,7 @@ extension Pipeline.Audio {
 
 extension ProgramStage.Settings {
     /// Applies the pipeline's settings of ducking, audio level reports and speech detection.
-    mutating func setSound(_ audio: Pipeline.Audio) {
+    mutating func setAudio(_ audio: Pipeline.Audio) {
         self.levelIntervalMs = audio.levelIntervalMs
         (self.reportsSpeaking, self.duck) = (audio.speaking, audio.duckSettings)
         self.ducking = audio.ducking.map {

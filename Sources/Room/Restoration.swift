@@ -145,7 +145,7 @@ struct Restoration {
         let state = self.state
         let due = state.upcoming.filter { $0.tick <= firstTick }
         self.scenes.change { schedule in
-            if let last = due.last, let scene = schedule.shelf[last.scene] {
+            if let last = due.last, let scene = schedule.sceneStore[last.scene] {
                 self.restore(last) { () throws(ControlFailure) in
                     let showing = try self.scenes.command(scene, nil, &schedule)
                     schedule.onAir.tick = last.tick
@@ -154,7 +154,7 @@ struct Restoration {
                 }
             }
             for showing in state.upcoming where showing.tick > firstTick {
-                guard let scene = schedule.shelf[showing.scene] else { continue }
+                guard let scene = schedule.sceneStore[showing.scene] else { continue }
                 self.restore(showing) { () throws(ControlFailure) in
                     _ = try self.scenes.show(scene, without: [], at: showing.tick, showing.transition, &schedule)
                 }

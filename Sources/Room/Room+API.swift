@@ -55,9 +55,9 @@ extension Room: DocumentHost {
     }
 
     package func noteDocument(_ document: RoomDocument, isNewFile: Bool, after before: RoomDocument) {
-        let (file, shelf) = self.value.withLock { ($0.api.documents.file, $0.scenes.schedule.shelf) }
+        let (file, sceneStore) = self.value.withLock { ($0.api.documents.file, $0.scenes.schedule.sceneStore) }
         if isNewFile { self.saved.store?.setFile(file) }
-        if let file { self.saved.record(document, of: file, after: before, shelf) }
+        if let file { self.saved.record(document, of: file, after: before, sceneStore) }
     }
 
     package func tick(at text: String?) throws(ControlFailure) -> Int64? { try self.scenes.tick(at: text) }

@@ -16,8 +16,8 @@ extension Room {
             pipeline, incarnation: self.incarnation, phase: phase, program: self.program, lag: self.loops.programLag,
             backlog: self.ladder.backlog, segments: segments, overload: self.overload.reply(overload)
         ) { stats in
-            let slots = self.slots
-            return pipeline.sources.compactMap { source in slots[source.id].map { self.facts(of: $0, stats) } }
+            let roomSources = self.roomSources
+            return pipeline.sources.compactMap { source in roomSources[source.id].map { self.facts(of: $0, stats) } }
         }
     }
 
@@ -45,7 +45,7 @@ extension Room {
         let reply = RoomReply(
             facts: facts, revision: revision, status: status, lifecycle: lifecycle, time: self.clocks.wall.now(),
             program: ProgramState(
-                scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), tick: facts.tick,
+                scene: scenes.onAir.sceneID, scenes: scenes.sceneStore.scenes.map(\.sceneID), tick: facts.tick,
                 level: levels?.program),
             renditions: facts.pipeline.renditions.map { rendition in
                 RenditionReply(
@@ -74,7 +74,7 @@ extension Room {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
         metrics.add(self.outputs.pushes.addMetrics)
         if let webRTC = self.outputStages.webRTC { metrics.add(webRTC.addMetrics) }
-        metrics.addViewing(self.latencies, renditions: self.ladder.rungs.map(\.name))
+        metrics.addViewing(self.latencies, renditions: self.ladder.renditions.map(\.name))
         let listeners = self.listeners
         metrics.add(self.encoders.addMetrics)
         metrics.add { $0.addViewers(listeners.viewerTraffic) }

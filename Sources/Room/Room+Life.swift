@@ -65,7 +65,7 @@ extension Room {
     /// phase.
     func stepLife() {
         self.tellLevels()
-        let isSomethingDue = self.scenes.poll { self.slots.mapValues(\.timedArrivals) }
+        let isSomethingDue = self.scenes.poll { self.roomSources.mapValues(\.timedArrivals) }
         self.watchPhase()
         if self.isOffline {
             // Offline, everything happens between two ticks, so that the result depends only on the files.
@@ -100,7 +100,7 @@ extension Room {
     package func sourceChanged(
         _ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext
     ) {
-        let slot = self.slots[id]
+        let slot = self.roomSources[id]
         slot?.setState(change.to)
         // The last frame of a silent source is repeated for a limited time and then replaced by a placeholder. A new
         // frame ends this.

@@ -62,10 +62,10 @@ extension Room {
 
     /// One line for people, such as `live, 2 of 2 sources live, 3 s on air, 0 frames late`.
     private var statusLine: String {
-        let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
-        let live = slots.filter { $0.state == .live }.count
+        let roomSources = self.pipeline.sources.compactMap { self.roomSources[$0.id] }
+        let live = roomSources.filter { $0.state == .live }.count
         let stats = self.program.stats
-        return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
+        return "\(self.phaseState.rawValue), \(live) of \(roomSources.count) sources live, "
             + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) frames late"
     }
 }

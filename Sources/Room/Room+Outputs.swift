@@ -47,11 +47,11 @@ extension Room {
     /// Parts that are permanently missing from this worker's outputs.
     package var damage: OutputDamage { self.outputs.damage }
 
-    /// The final result of the room for events and the exit code; see ``RoomVerdict``.
-    package func verdict(_ outcome: RoomOutcome) -> RoomVerdict {
-        let (segments, debt) = self.value.withLock { ($0.outputs.segments, $0.lifecycle.debt) }
-        return RoomVerdict(
-            outcome, isOffline: self.isOffline, damage: self.damage, debt: debt, published: segments)
+    /// The final result of the room for events and the exit code; see ``RoomResult``.
+    package func result(_ outcome: RoomOutcome) -> RoomResult {
+        let (segments, pendingWork) = self.value.withLock { ($0.outputs.segments, $0.lifecycle.pendingWork) }
+        return RoomResult(
+            outcome, isOffline: self.isOffline, damage: self.damage, pendingWork: pendingWork, published: segments)
     }
 
     /// The state of the recording for `room.closed`.
@@ -82,7 +82,7 @@ extension Room {
     package func openAudioTap() throws(ControlFailure) -> AudioTapStream {
         try self.checkOpen()
         guard self.isLive else { throw .programHasNotBegun }
-        return try self.tap.open(at: self.program.soundPosition, isPaused: self.isAudioTapPaused)
+        return try self.tap.open(at: self.program.audioPosition, isPaused: self.isAudioTapPaused)
     }
 
     package func snapshot(

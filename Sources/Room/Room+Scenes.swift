@@ -28,7 +28,7 @@ extension Room: ScenesHost {
             packager: self.packager, metadata: self.metadata, program: self.program, times: self.sceneParts.times)
     }
 
-    package var sourceBuffers: [SourceID: SourceBuffer] { self.slots.mapValues(\.buffer) }
+    package var sourceBuffers: [SourceID: SourceBuffer] { self.roomSources.mapValues(\.buffer) }
 
     package func readScene(_ body: [UInt8], sceneID: String) throws(ControlFailure) -> SceneReport {
         let grants = self.grants()

@@ -35,7 +35,7 @@ extension Room {
 
 extension Room {
     /// The current sources of the room, by id.
-    var slots: [SourceID: RoomSource] { self.roster.sources }
+    var roomSources: [SourceID: RoomSource] { self.roster.sources }
     var roster: SourceRoster { self.sourceParts.roster }
     /// The server that admits publishers; nil before ``run()`` has made it and once the room closes it, and if no source of
     /// the room can be published.

@@ -129,7 +129,7 @@ package final class Room: Sendable {
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// Outputs that are incomplete when ``run()`` has returned, and that the next worker can complete; nil if there are
     /// none.
-    package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
+    package var pendingWork: MediaError? { self.value.withLock { $0.lifecycle.pendingWork } }
     /// Error code if the room ended by itself because of a limit, such as the idle time; otherwise nil.
     package var endCode: ErrorCode? { self.value.withLock { $0.lifecycle.endCode } }
 
@@ -149,7 +149,7 @@ package final class Room: Sendable {
     // MARK: Lifecycle
 
     /// Runs the room until it has ended or this worker stops. When this returns, the files are complete, except those that
-    /// ``debt`` or ``damage`` names. The operators' listener and, unless the room is handed over, that of viewers stay open
+    /// ``pendingWork`` or ``damage`` names. The operators' listener and, unless the room is handed over, that of viewers stay open
     /// until ``linger(_:)`` closes them.
     package func run() async -> RoomOutcome {
         // Done before clips can be requested.
@@ -271,7 +271,7 @@ package final class Room: Sendable {
         }
         let slate = self.outputs.slate.take()
         // The first frame is due one jitter buffer after its arrival. The wall clock is read once, here.
-        let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
+        let jitter = self.roomSources.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
         let due = self.outputStages.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (self.clocks.wall.now() &+ (due &- self.machine.now()))
         if let packager = self.packager, packager.opening != nil {
@@ -386,7 +386,9 @@ package final class Room: Sendable {
         return Int64(output.gopFrames * output.segmentGops)
     }
 
-    func addPendingWork(_ debt: MediaError) { self.value.withLock { $0.lifecycle.debt = $0.lifecycle.debt ?? debt } }
+    func addPendingWork(_ pendingWork: MediaError) {
+        self.value.withLock { $0.lifecycle.pendingWork = $0.lifecycle.pendingWork ?? pendingWork }
+    }
 
     private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
         self.addPendingWork(MediaError(code, what, at: "hls", fix: fix))
@@ -415,9 +417,9 @@ package final class Room: Sendable {
         await self.listeners.stop()
         await connections.stop(isHandedOver: isHandedOver)
         if isHandedOver { await self.listeners.stopViewers() }
-        let recordingDebt = await recorded
-        if let recordingDebt { self.addPendingWork(recordingDebt) }
-        if let debt = await uploaded { self.addPendingWork(debt) }
+        let pendingRecordingWork = await recorded
+        if let pendingRecordingWork { self.addPendingWork(pendingRecordingWork) }
+        if let pendingWork = await uploaded { self.addPendingWork(pendingWork) }
         // A clip that is being made has stopped at its next segment by now.
         self.outputs.clips.join(within: deadline &- self.machine.now())
         self.value.withLock { value in
@@ -425,7 +427,7 @@ package final class Room: Sendable {
             value.lifecycle.outcome = value.lifecycle.outcome ?? outcome
         }
         self.notePhase()
-        let (verdict, damage) = (self.verdict(outcome), self.damage)
+        let (result, damage) = (self.result(outcome), self.damage)
         // Recent losses of outputs, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
         // The alarms are cleared because an alarm's id names its worker, so no other worker could clear them.
@@ -440,9 +442,9 @@ package final class Room: Sendable {
         self.events.emit(
             "room.closed",
             [
-                "outcome": .string(verdict.word), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
-                "recording": self.recordingWord(outcome, error: recordingDebt),
-                "unfinished": JSONValue(self.debt?.description), "lostSegments": .integer(damage.lostSegments),
+                "outcome": .string(result.word), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
+                "recording": self.recordingWord(outcome, error: pendingRecordingWork),
+                "unfinished": JSONValue(self.pendingWork?.description), "lostSegments": .integer(damage.lostSegments),
                 "damage": .array(damage.failures.sorted { $0.key < $1.key }.map { .string($0.value.description) }),
                 "summary": self.summary().json,
             ])

@@ -17,7 +17,7 @@ struct RoomLifecycle: Sendable {
     /// Name and address of each open listener.
     var addresses: [(name: String, address: String)] = []
     /// Incomplete outputs that the next worker has to complete; nil if there are none.
-    var debt: MediaError?
+    var pendingWork: MediaError?
     /// Whether this worker could not complete the playlists: `EXT-X-ENDLIST` is missing, or the last segment of a room that
     /// is handed over.
     var isEndOwed = false

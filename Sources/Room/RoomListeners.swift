@@ -170,10 +170,10 @@ struct RoomListeners {
         _ room: any RoomControlling, _ settings: RoomSettings, _ pipeline: Pipeline, content: (any OriginContent)?
     ) async throws(MediaError) -> String {
         let (token, readToken) = try pipeline.control.tokens()
-        var doors = ControlListenerOptions(pipeline, settings, content)
-        doors.readToken = readToken
+        var options = ControlListenerOptions(pipeline, settings, content)
+        options.readToken = readToken
         let control = try await ControlServer.start(
-            listen: pipeline.control.listen, token: token, room: room, doors: doors, logger: self.logger)
+            listen: pipeline.control.listen, token: token, room: room, options: options, logger: self.logger)
         self.state.withLock { $0.control = control }
         return control.boundAddress
     }

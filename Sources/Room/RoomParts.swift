@@ -81,9 +81,9 @@ struct RoomParts {
         }
         let packager = LateBound<HLSPackager>()
         let watched = LateBound<WatchedRenditions>()
-        let rungs = pipeline.rungs
-        let steps = rungs.map { Int64($0.frameStep) }
-        let latencies = RoomLatencies(tracks: rungs.count)
+        let renditions = pipeline.encodedRenditions
+        let steps = renditions.map { Int64($0.frameStep) }
+        let latencies = RoomLatencies(tracks: renditions.count)
         let live = LiveFeeds(pipeline, settings.egress, clock: machine)
         let webRTC = try WebRTCFeeds.open(pipeline) { error in
             joint.get()?.lost(of: pipeline.webRTCOutput?.outputID ?? "webrtc", because: error)
@@ -133,7 +133,7 @@ struct RoomParts {
         var ladderSettings = EncodingStage.Settings(pipeline)
         ladderSettings.encoders = settings.encoders
         ladderSettings.limiter = limiter
-        let ladder = try EncodingStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
+        let ladder = try EncodingStage.open(renditions: renditions, settings: ladderSettings, output: ladderOutput)
         live?.begin(ladder.parameters)
         webRTC?.begin(ladder.parameters)
         var recorder: SessionRecorder?
@@ -198,7 +198,7 @@ struct RoomParts {
     }
 
     private static func makeProgram(
-        _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
+        _ settings: RoomSettings, _ start: RoomStart, _ roomSources: [SourceID: RoomSource], _ clock: ProgramClock,
         _ ladder: EncodingStage, _ latencies: RoomLatencies, _ webRTC: WebRTCFeeds?, _ passthrough: PassthroughSwitch?,
         _ captions: CaptionOutputs?, _ tap: AudioTap, _ snapshots: SnapshotService, _ joint: LateRoom
     ) throws(MediaError) -> ProgramStage {
@@ -206,7 +206,7 @@ struct RoomParts {
         let canvas = Program.Canvas(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
-        for (id, slot) in slots { sources[id] = try slot.programSource() }
+        for (id, slot) in roomSources { sources[id] = try slot.programSource() }
         guard let first = start.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }
@@ -217,7 +217,7 @@ struct RoomParts {
         var stageSettings = ProgramStage.Settings(
             canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
             isOffline: pipeline.clock == .offline, durationTicks: ticks)
-        stageSettings.setSound(pipeline.audio)
+        stageSettings.setAudio(pipeline.audio)
         stageSettings.isAudioOnly = pipeline.isAudioOnly
         if let output = pipeline.hls { stageSettings.segmentTicks = Int64(output.gopFrames * output.segmentGops) }
         var outputs = ProgramStage.Outputs(
@@ -232,9 +232,9 @@ struct RoomParts {
                 if !isKept { captions?.lost(tick) }
                 return isKept
             },
-            sound: { samples, position in
-                ladder.put(sound: samples, position: position)
-                webRTC?.put(sound: samples, position: position)
+            audio: { samples, position in
+                ladder.put(audio: samples, position: position)
+                webRTC?.put(audio: samples, position: position)
                 tap.put(samples, position: position, isPaused: joint.get()?.isAudioTapPaused == true)
             },
             finished: {
@@ -264,7 +264,7 @@ struct RoomParts {
             settings: stageSettings, sources: sources, scene: first, clock: clock, machine: settings.clocks.machine,
             outputs: outputs,
             fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
-        try stage.prepare(start.scenes.schedule.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
+        try stage.prepare(start.scenes.schedule.sceneStore.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }
 }

@@ -20,7 +20,7 @@ struct RoomStart: Sendable {
         if let onAir = state.onAir { self.restore(onAir, &resumption) }
         self.scenes.schedule.onAir.without = self.scenes.life.planned.without
         let schedule = self.scenes.schedule
-        guard let scene = schedule.shelf[schedule.onAir.sceneID] ?? pipeline.scenes.first else { return }
+        guard let scene = schedule.sceneStore[schedule.onAir.sceneID] ?? pipeline.scenes.first else { return }
         self.first = SceneMapping.scene(
             scene, in: pipeline, without: schedule.onAir.without,
             overlays: state.isPlain
@@ -31,7 +31,7 @@ struct RoomStart: Sendable {
     private mutating func restoreScenes(_ pipeline: Pipeline, _ resumption: inout Resumption) {
         for (id, change) in resumption.state.scenes.sorted(by: { $0.key < $1.key }) {
             if change.isRemoved {
-                self.scenes.schedule.shelf.remove(id, revision: change.revision)
+                self.scenes.schedule.sceneStore.remove(id, revision: change.revision)
                 self.scenes.life.remove(id)
             } else if let body = change.body {
                 let report = Scene.parse(
@@ -45,17 +45,17 @@ struct RoomStart: Sendable {
                     continue
                 }
                 scene.revision = change.revision
-                self.scenes.schedule.shelf.put(scene)
+                self.scenes.schedule.sceneStore.put(scene)
                 self.scenes.life.replace(scene)
-            } else if var scene = self.scenes.schedule.shelf[id] {
+            } else if var scene = self.scenes.schedule.sceneStore[id] {
                 scene.revision = max(scene.revision, change.revision)
-                self.scenes.schedule.shelf.put(scene)
+                self.scenes.schedule.sceneStore.put(scene)
             }
         }
     }
 
     private mutating func restore(_ onAir: CommandedState.Showing, _ resumption: inout Resumption) {
-        guard self.scenes.schedule.shelf[onAir.scene] != nil, self.scenes.life.resume(onAir.scene) else {
+        guard self.scenes.schedule.sceneStore[onAir.scene] != nil, self.scenes.life.resume(onAir.scene) else {
             resumption.state.onAir = nil
             resumption.refused.append(
                 Resumption.Refusal(

@@ -26,7 +26,7 @@ package struct BitRateChanges: Sendable {
         var mistakes: [SpecDiagnostic] = []
         for (index, rendition) in after.renditions.enumerated() where !rendition.isAudioOnly {
             guard let old = before.renditions.first(where: { $0.name == rendition.name }), old.rates != rendition.rates,
-                let track = ladder.rungs.firstIndex(where: { $0.name == rendition.name })
+                let track = ladder.renditions.firstIndex(where: { $0.name == rendition.name })
             else { continue }
             let path = "renditions[\(index)].video"
             do throws(MediaError) {

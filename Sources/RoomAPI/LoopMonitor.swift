@@ -28,7 +28,7 @@ package struct LoopMonitor: Sendable {
         let (tick, machine) = (self.program.tick, self.host.clocks.machine.now())
         let behind = max(0, now &- TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps)))
         // Before its first frame, an encoder counts as being at the first tick of the program.
-        let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
+        let entered = self.ladder.renditions.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
         let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
         return self.host.withAPI { state in
             var lags = LoopLags(
@@ -45,7 +45,7 @@ package struct LoopMonitor: Sendable {
     ///
     /// - Parameter firstTick: The first tick of this worker.
     package func unencodedTicks(since firstTick: Int64) -> Int64 {
-        guard !self.ladder.rungs.isEmpty else { return 0 }
+        guard !self.ladder.renditions.isEmpty else { return 0 }
         return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
     }
 
@@ -69,7 +69,7 @@ package struct LoopMonitor: Sendable {
     private func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
         // A rendition with half the frame rate has a frame at every second tick, and each frame reaches the encoder
         // within one tick.
-        let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
+        let step = self.ladder.renditions.map { Int64($0.frameStep) }.max() ?? 1
         let due = TimeMath.scale(entered &+ step &+ 1, by: TimeMath.nanoseconds, over: Int64(self.fps))
         return max(0, now &- due)
     }

@@ -137,9 +137,9 @@ package struct OutputCommands: OutputControlling {
     /// - Throws: 404 for an unknown rendition, 409 before the program has begun.
     private func track(of rendition: String) throws(ControlFailure) -> Int {
         try self.host.checkOpen()
-        let pictures = self.host.pipeline.pictureRenditions
-        guard let track = pictures.firstIndex(where: { $0.name == rendition }) else {
-            let known = pictures.map(\.name).joined(separator: ", ")
+        let videoRenditions = self.host.pipeline.videoRenditions
+        guard let track = videoRenditions.firstIndex(where: { $0.name == rendition }) else {
+            let known = videoRenditions.map(\.name).joined(separator: ", ")
             throw .notFound("no video rendition is named \(rendition.prefix(64))", fix: "use one of: \(known)")
         }
         guard self.host.isLive else { throw .programHasNotBegun }

@@ -6,7 +6,7 @@ package struct PartLatency: Sendable {
     /// Histograms of one rendition's latencies.
     package struct Histograms: Sendable {
         /// Time that frames spend in the encoder.
-        package var pictures = DurationHistogram()
+        package var frames = DurationHistogram()
         /// Time from the last frame of a part entering the encoder until the part is published.
         package var parts = DurationHistogram()
     }
@@ -57,7 +57,7 @@ package struct PartLatency: Sendable {
         guard self.tracks.indices.contains(track), !self.tracks[track].isPassing,
             let entry = self.tracks[track].entries[tick]
         else { return }
-        self.tracks[track].histograms.pictures.add(time &- entry)
+        self.tracks[track].histograms.frames.add(time &- entry)
     }
 
     /// Records that a part has become available whose last frame has this tick.

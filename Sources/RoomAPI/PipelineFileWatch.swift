@@ -9,20 +9,20 @@ import Threading
 /// distances). From each state, a version that is accepted leads to taken. A polling thread calls ``look(isTold:)``.
 package struct PipelineFileWatch: Sendable {
     /// The version of the file at one poll; nil if there is no file.
-    private struct Seen: Equatable { let mark: FileVersion? }
+    private struct PolledVersion: Equatable { let mark: FileVersion? }
 
     private struct State {
         /// Content of the version that was accepted last.
         var bytes: [UInt8]
-        var seen: Seen?
-        var doubtful: Seen?
-        var early: Early?
+        var seen: PolledVersion?
+        var doubtful: PolledVersion?
+        var early: DeferredVersion?
         var refusal: ControlFailure?
     }
 
     /// A version that can only be applied later, for example when a scene has gone on air.
-    private struct Early {
-        let seen: Seen
+    private struct DeferredVersion {
+        let seen: PolledVersion
         /// Number of polls from one attempt to the next.
         var pace = 1
         /// Number of polls that are skipped before the next attempt.
@@ -65,7 +65,7 @@ package struct PipelineFileWatch: Sendable {
     /// - Parameter isTold: Whether the file is read even if it seems unchanged, and errors are reported at once.
     package mutating func look(isTold: Bool = false) {
         // Determined before the file is read, so that a change in between is detected by the next poll.
-        let seen = Seen(mark: FileVersion(path: self.path))
+        let seen = PolledVersion(mark: FileVersion(path: self.path))
         guard isTold || seen != self.state.seen else { return }
         if !isTold, let early = self.state.early, early.seen == seen, early.wait > 0 {
             self.state.early?.wait -= 1
@@ -91,7 +91,7 @@ package struct PipelineFileWatch: Sendable {
             } else if self.state.early?.seen == seen {
                 self.state.early?.failed()
             } else {
-                self.state.early = Early(seen: seen)
+                self.state.early = DeferredVersion(seen: seen)
             }
             guard isTold || self.state.refusal != error else { return }
             self.state.refusal = error

@@ -141,7 +141,7 @@ package struct RoomMetrics {
         self.metrics.sample("tandem_segments_total", self.facts.segments)
         let (viewing, encoding) = (latencies.viewing, latencies.encoding)
         self.metrics.histograms(
-            "tandem_encode_seconds", by: "rendition", zip(renditions, encoding).map { ($0, $1.pictures) },
+            "tandem_encode_seconds", by: "rendition", zip(renditions, encoding).map { ($0, $1.frames) },
             "From a frame entering its encoder until it is encoded, lookahead included.")
         self.metrics.histograms(
             "tandem_part_encode_seconds", by: "rendition", zip(renditions, encoding).map { ($0, $1.parts) },

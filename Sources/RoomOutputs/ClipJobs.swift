@@ -21,21 +21,21 @@ package struct ClipJobs: Sendable {
         /// Range of program dates, in nanoseconds since the Unix epoch.
         package let range: Range<Int64>
         package fileprivate(set) var state = State.pending
-        fileprivate(set) var made: ClipWriter.Made?
+        fileprivate(set) var made: ClipWriter.FinishedClip?
         package fileprivate(set) var reason: String?
     }
 
     package struct Work: Sendable {
         package let id: String
         package let release: @Sendable () -> Void
-        let body: @Sendable (_ end: () -> MediaError?) throws(MediaError) -> ClipWriter.Made
+        let body: @Sendable (_ end: () -> MediaError?) throws(MediaError) -> ClipWriter.FinishedClip
 
         /// - Parameters:
         ///   - release: Releases the segments that are held for the clip; called once, whatever the result.
         ///   - body: Makes the file; throws the error that `end` returns soon after it has begun to return one. Blocks.
         package init(
             id: String, release: @escaping @Sendable () -> Void,
-            body: @escaping @Sendable (_ end: () -> MediaError?) throws(MediaError) -> ClipWriter.Made
+            body: @escaping @Sendable (_ end: () -> MediaError?) throws(MediaError) -> ClipWriter.FinishedClip
         ) {
             self.id = id
             self.release = release
@@ -44,7 +44,7 @@ package struct ClipJobs: Sendable {
     }
 
     /// Work that was dropped, with its clip, which has failed; the clip is nil if it is not remembered any more.
-    package struct GivenUp: Sendable {
+    package struct DroppedWork: Sendable {
         package var work: Work
         package var clip: Clip?
     }
@@ -151,7 +151,7 @@ package struct ClipJobs: Sendable {
     /// Records the result of a clip's work.
     ///
     /// - Returns: The clip; nil if it is not remembered any more.
-    package mutating func finish(_ id: String, _ result: Result<ClipWriter.Made, MediaError>) -> Clip? {
+    package mutating func finish(_ id: String, _ result: Result<ClipWriter.FinishedClip, MediaError>) -> Clip? {
         self.change(id) { clip in
             switch result {
             case .success(let made): (clip.state, clip.made) = (.ready, made)
@@ -167,17 +167,17 @@ package struct ClipJobs: Sendable {
     ///
     /// - Parameter hasEnded: Whether the room has ended; if not, another worker continues it.
     /// - Returns: The dropped work, whose segments the caller must release.
-    package mutating func close(hasEnded: Bool) -> [GivenUp] {
+    package mutating func close(hasEnded: Bool) -> [DroppedWork] {
         let end = hasEnded ? Self.roomIsOver : Self.workerIsReplaced
         self.end = end
         return self.giveUpWaiting(end)
     }
 
     /// Fails the clips that were not started.
-    package mutating func giveUpWaiting(_ reason: MediaError) -> [GivenUp] {
+    package mutating func giveUpWaiting(_ reason: MediaError) -> [DroppedWork] {
         let given = self.waiting
         self.waiting = []
-        return given.map { GivenUp(work: $0, clip: self.finish($0.id, .failure(reason))) }
+        return given.map { DroppedWork(work: $0, clip: self.finish($0.id, .failure(reason))) }
     }
 
     private mutating func change(_ id: String, _ body: (inout Clip) -> Void) -> Clip? {

@@ -62,13 +62,13 @@ package struct ClipService: OutputService {
             let hold = try Self.held(listed, by: writer, id: id, in: range, store)
             return ClipJobs.Work(id: id, release: { hold.release() }) { end throws(MediaError) in
                 // Segments that have left the live playlists may still be in the recording.
-                let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
+                let recorded = try isListed ? [] : recorder?.recordedSegments() ?? []
                 let joined = ClipWriter.joined(recorded, listed)
-                guard let slots = joined, let dates = ClipWriter.dates(of: slots),
+                guard let segmentSets = joined, let dates = ClipWriter.dates(of: segmentSets),
                     let fitted = writer.fitted(into: dates)
                 else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
                 return try fitted.write(
-                    name, id: id, of: slots, from: hold,
+                    name, id: id, of: segmentSets, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
                     recorded: { recorder?.bytes(of: $0) },
                     until: {
@@ -89,7 +89,7 @@ package struct ClipService: OutputService {
         _ listed: [ListedSegmentSet], by writer: ClipWriter, id: String, in range: Range<Int64>, _ store: DirectoryStore
     ) throws(ControlFailure) -> ClipWriter.Hold {
         do throws(MediaError) {
-            return try writer.hold(ClipWriter.slots(listed, in: range), id: id) { store.path(of: $0) }
+            return try writer.hold(ClipWriter.segmentSets(listed, in: range), id: id) { store.path(of: $0) }
         } catch {
             throw .requestFailed("the segments cannot be kept for the clip: \(error.what)", fix: error.fix)
         }
@@ -235,7 +235,7 @@ extension ClipService {
         self.events.emit("clip.failed", ["clip": clip.json])
     }
 
-    private func perform(_ given: [ClipJobs.GivenUp]) {
+    private func perform(_ given: [ClipJobs.DroppedWork]) {
         for given in given {
             given.work.release()
             if let clip = given.clip { self.report(clip) }

@@ -92,12 +92,12 @@ package struct DiskGuard: Sendable {
         /// Bytes of the files that will be made of the recording.
         package var movies: Int64
         /// Number of segments recorded by this worker.
-        package var slots: Int
+        package var segments: Int
 
-        package init(window: Int64, movies: Int64 = 0, slots: Int = 0) {
+        package init(window: Int64, movies: Int64 = 0, segments: Int = 0) {
             self.window = window
             self.movies = movies
-            self.slots = slots
+            self.segments = segments
         }
     }
 
@@ -177,7 +177,7 @@ package struct DiskGuard: Sendable {
     /// Time from a stop of the recording to the next attempt, in nanoseconds.
     private var pause = DiskGuard.shortestStop
     /// Number of recorded segments at the last measurement.
-    private var recordedSlots = 0
+    private var recordedSegments = 0
     /// The reading at which sources' own recordings were suspended; nil if there is space for them.
     package private(set) var fullForSources: Reading?
     /// Until when the disk counts as full because a write found no space, in nanoseconds; nil if it does not.
@@ -228,7 +228,9 @@ package struct DiskGuard: Sendable {
         self.last = fullest
         self.live = use.volumes.first { $0.purpose.contains(.live) }
         self.purposes = use.volumes.reduce(into: []) { $0.formUnion($1.purpose) }
-        if need.slots != self.recordedSlots { (self.recordedSlots, self.pause) = (need.slots, Self.shortestStop) }
+        if need.segments != self.recordedSegments {
+            (self.recordedSegments, self.pause) = (need.segments, Self.shortestStop)
+        }
         self.isShared = use.volumes.contains { $0.purpose.isSuperset(of: [.live, .recording]) }
         let live = Self.fullest(shares.filter { $0.purpose.contains(.live) })
         let share = live?.percent ?? 0

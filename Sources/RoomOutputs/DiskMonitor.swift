@@ -51,7 +51,7 @@ package struct DiskMonitor: OutputService {
                 counted = counted?.refreshed()
             }
             if let use = counted {
-                let (recorded, now) = (self.stages.recorder?.kept ?? Recorder.Kept(), clock.now())
+                let (recorded, now) = (self.stages.recorder?.kept ?? Recorder.RecordedAmount(), clock.now())
                 self.perform(self.host.withOutputs { $0.disk.measured(use, recorded: recorded, at: now) })
                 let full = self.host.withOutputs(\.disk.fullForSources)
                 self.host.suspendSourceRecordings(because: full.map(Self.tooFull))

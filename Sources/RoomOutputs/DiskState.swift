@@ -110,9 +110,9 @@ package struct DiskState: Sendable {
     /// Evaluates a measurement of the disks, and returns the actions to carry out.
     ///
     /// - Parameter recorded: Amount of media that the room has recorded.
-    mutating func measured(_ use: DiskUse, recorded: Recorder.Kept, at now: Int64) -> [DiskGuard.Action] {
+    mutating func measured(_ use: DiskUse, recorded: Recorder.RecordedAmount, at now: Int64) -> [DiskGuard.Action] {
         let need = DiskGuard.Need(
-            window: Self.reserve(self.sizes), movies: recorded.movieBytes, slots: recorded.slots)
+            window: Self.reserve(self.sizes), movies: recorded.movieBytes, segments: recorded.segments)
         return self.disk.measured(use, need: need, at: now)
     }
 

@@ -6,8 +6,8 @@ package import PipelineSpec
 
 extension Pipeline {
     /// The encoded renditions with video, in the order of the pipeline.
-    package var rungs: [EncodedRendition] {
-        self.pictureRenditions.map { rendition in
+    package var encodedRenditions: [EncodedRendition] {
+        self.videoRenditions.map { rendition in
             let video = rendition.video
             var settings = VideoEncoderSettings(
                 width: rendition.width, height: rendition.height, fps: rendition.fps, preset: video.preset.x264Name,
@@ -17,10 +17,10 @@ extension Pipeline {
             settings.x264Parameters = video.preset.x264Parameters
             if video.passthrough == .auto { settings.parameterSetID = PassthroughSwitch.parameterSetID }
             settings.implementation = H264Implementation(rawValue: video.encoder.rawValue) ?? .libx264
-            var rung = EncodedRendition(
+            var encoded = EncodedRendition(
                 name: rendition.name, settings: settings, frameStep: self.frameStep(of: rendition))
-            rung.fallsBackAtStart = video.encoderFallback
-            return rung
+            encoded.fallsBackAtStart = video.encoderFallback
+            return encoded
         }
     }
 
@@ -32,7 +32,7 @@ extension Pipeline {
     /// - Parameter parameters: Codec parameters for the initialization segments, in the same order.
     func tracks(_ parameters: [CodecParameters]) -> [TrackDescription] {
         var tracks: [TrackDescription] = []
-        let renditions = self.pictureRenditions
+        let renditions = self.videoRenditions
         for (rendition, parameters) in zip(renditions, parameters) {
             var track = TrackDescription(
                 name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
@@ -77,6 +77,6 @@ extension StartupSegments {
         self.init(
             fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
             segmentFrames: output.gopFrames * output.segmentGops,
-            steps: pipeline.pictureRenditions.map { pipeline.frameStep(of: $0) })
+            steps: pipeline.videoRenditions.map { pipeline.frameStep(of: $0) })
     }
 }

@@ -29,22 +29,24 @@ package final class LiveFeeds: Sendable {
         let outputs = LiveOutputs(
             renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, egress: egress,
             clock: clock)
-        let pictures = pipeline.pictureRenditions
-        var feeds = [[LiveFeed]](repeating: [], count: pictures.count + pipeline.audioRenditions.count)
+        let videoRenditions = pipeline.videoRenditions
+        var feeds = [[LiveFeed]](repeating: [], count: videoRenditions.count + pipeline.audioRenditions.count)
         for rendition in renditions {
             guard let feed = outputs.feed(named: rendition.name) else { continue }
-            if let track = pictures.firstIndex(where: { $0.name == rendition.name }) { feeds[track].append(feed) }
+            if let track = videoRenditions.firstIndex(where: { $0.name == rendition.name }) {
+                feeds[track].append(feed)
+            }
             if let name = rendition.audio.first,
-                let sound = pipeline.audioRenditions.firstIndex(where: { $0.name == name })
+                let audio = pipeline.audioRenditions.firstIndex(where: { $0.name == name })
             {
-                feeds[pictures.count + sound].append(feed)
+                feeds[videoRenditions.count + audio].append(feed)
             }
         }
         self.outputs = outputs
         self.feeds = feeds
         self.fps = pipeline.canvas.fps
-        self.steps = pictures.map { Int64(max(1, pipeline.canvas.fps / max(1, $0.fps))) }
-        self.cues = Mutex([PendingFrameMetadata](repeating: PendingFrameMetadata(), count: pictures.count))
+        self.steps = videoRenditions.map { Int64(max(1, pipeline.canvas.fps / max(1, $0.fps))) }
+        self.cues = Mutex([PendingFrameMetadata](repeating: PendingFrameMetadata(), count: videoRenditions.count))
     }
 
     private static func describe(_ rendition: Rendition, in pipeline: Pipeline) -> FeedDescription {
@@ -55,8 +57,8 @@ package final class LiveFeeds: Sendable {
             description.fps = rendition.fps
             description.videoBitrate = rendition.video.bitrate
         }
-        if let name = rendition.audio.first, let sound = pipeline.audioRenditions.first(where: { $0.name == name }) {
-            description.audioBitrate = sound.bitrate
+        if let name = rendition.audio.first, let audio = pipeline.audioRenditions.first(where: { $0.name == name }) {
+            description.audioBitrate = audio.bitrate
             description.sampleRate = pipeline.audio.sampleRate
             description.channels = pipeline.audio.channels
         }

@@ -39,7 +39,7 @@ extension UploadRules {
     init(_ store: StoreRules) {
         self.init()
         self.patience = store.retryForMs.map { Int64($0) * 1_000_000 }
-        self.mostSlots = store.queueSegments
+        self.mostSegments = store.queueSegments
         self.restamp = store.onLost == .slate ? .slate : .gap
         self.deletes = store.deletes
     }

@@ -87,7 +87,7 @@ package struct OutputReply: NamedReply {
         ReplyMember(
             optional: "queuedSegments", "http and s3: sequence numbers that the store's playlists do not list yet",
             as: .count
-        ) { $0.upload?.statistics.waitingSlots },
+        ) { $0.upload?.statistics.waitingSegments },
         ReplyMember(
             optional: "objects", "http and s3: number of uploads that succeeded, including playlists", as: .count
         ) {

@@ -59,7 +59,7 @@ package struct OutputServices: OutputService {
         let stores = self.stages.uploads.compactMap { upload in
             let statistics = upload.statistics
             return OutputAlarm.ofStore(
-                upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSlots,
+                upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSegments,
                 reason: statistics.failure)
         }
         return (

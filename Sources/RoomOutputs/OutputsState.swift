@@ -28,7 +28,7 @@ package struct OutputsState: Sendable {
     var restoredPlace: (path: String, at: Int64)?
     /// The error of making the recording's files at the end of the room. Outer nil: not known yet; inner nil: there was
     /// none.
-    var recordingDebt: MediaError??
+    var pendingRecordingWork: MediaError??
     var recordingJobs = RecordingJobs()
     var clips: ClipJobs
     var slate = SlateJob.Progress()

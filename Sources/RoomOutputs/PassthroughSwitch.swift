@@ -59,7 +59,7 @@ package final class PassthroughSwitch: Sendable {
         _ host: @escaping LateHost
     ) {
         guard let output = pipeline.hls, let packager else { return nil }
-        let renditions = pipeline.pictureRenditions
+        let renditions = pipeline.videoRenditions
         let targets = zip(renditions.indices, renditions).compactMap { track, rendition -> PassthroughTarget? in
             guard rendition.video.passthrough == .auto, ladder.parameters.indices.contains(track),
                 let declared = AVCConfiguration(extradata: ladder.parameters[track].configuration)?.sequence
@@ -204,7 +204,7 @@ package final class PassthroughSwitch: Sendable {
             }
         }
         for change in news {
-            let settings = self.ladder.rungs[change.track].settings
+            let settings = self.ladder.renditions[change.track].settings
             // If this fails, then it fails again when the packets pass, and is reported then.
             try? self.packager.configure(
                 track: change.track, change.parameters, width: settings.width, height: settings.height,
@@ -227,7 +227,8 @@ package final class PassthroughSwitch: Sendable {
             let joined = self.state.withLock { $0.joined[track] }
             return HLSPackager.Recoding(
                 track: track, parameters: joined ?? self.ladder.parameters[track],
-                width: self.ladder.rungs[track].settings.width, height: self.ladder.rungs[track].settings.height)
+                width: self.ladder.renditions[track].settings.width,
+                height: self.ladder.renditions[track].settings.height)
         case nil: return nil
         }
     }
@@ -273,7 +274,7 @@ package final class PassthroughSwitch: Sendable {
     /// The passthrough of a rendition for the API: the source that is passed through, or the reason why none is; null
     /// if passthrough is off.
     package func json(of rendition: String) -> JSONValue {
-        guard let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition }) else { return .null }
+        guard let track = self.ladder.renditions.firstIndex(where: { $0.name == rendition }) else { return .null }
         let (current, reason) = self.state.withLock { ($0.gate.current, $0.gate.reason(track)) }
         if reason == .off { return .null }
         let source = current?.track == track ? current?.source : nil
@@ -289,12 +290,12 @@ extension OutputServices {
         case .began(let track, let source):
             self.events.emit(
                 "passthrough.began",
-                ["rendition": .string(self.stages.ladder.rungs[track].name), "uid": .string(source.description)])
+                ["rendition": .string(self.stages.ladder.renditions[track].name), "uid": .string(source.description)])
         case .ended(let track, let source, let cause):
             self.events.emit(
                 "passthrough.ended",
                 [
-                    "rendition": .string(self.stages.ladder.rungs[track].name), "uid": .string(source.description),
+                    "rendition": .string(self.stages.ladder.renditions[track].name), "uid": .string(source.description),
                     "cause": .string(cause.rawValue),
                 ])
         }

@@ -29,8 +29,8 @@ package struct PendingUploads: Sendable {
             return nil
         }
         var kinds: [String: TrackKind] = [:]
-        for rendition in pipeline.pictureRenditions { kinds[rendition.name] = .video }
-        for sound in pipeline.audioRenditions { kinds[sound.name] = .audio }
+        for rendition in pipeline.videoRenditions { kinds[rendition.name] = .video }
+        for audio in pipeline.audioRenditions { kinds[audio.name] = .audio }
         let listing = try ended.listing(kinds)
         let time = Int64(pipeline.shutdown.endTimeoutMs) &* 1_000_000
         let sheets = Self.sheets(of: pipeline.images)
@@ -69,8 +69,8 @@ package struct PendingUploads: Sendable {
             upload.list(self.listing)
             upload.begin()
         }
-        let debt = await Self.finish(self.uploads, by: deadline, isOver: true, events: self.events)
-        return debt ?? self.unreachable.first
+        let error = await Self.finish(self.uploads, by: deadline, isOver: true, events: self.events)
+        return error ?? self.unreachable.first
     }
 
     /// Finishes all uploads concurrently.
@@ -100,9 +100,9 @@ package struct PendingUploads: Sendable {
                             : "copy the directory of the hls output to the store: no worker can tell what is missing")
                 }
             }
-            var debts: [MediaError] = []
-            for await debt in group { if let debt { debts.append(debt) } }
-            return debts.min { $0.place < $1.place }
+            var errors: [MediaError] = []
+            for await error in group { if let error { errors.append(error) } }
+            return errors.min { $0.place < $1.place }
         }
     }
 }

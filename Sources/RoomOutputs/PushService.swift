@@ -20,8 +20,8 @@ package struct PushService: OutputService {
         var settings: [PushSettings] = []
         for output in outputs {
             guard let rendition = pipeline.rendition(of: output) else { continue }
-            let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
-            let bitrate = (rendition.isAudioOnly ? 0 : rendition.video.bitrate) + (sound?.bitrate ?? 0)
+            let audio = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
+            let bitrate = (rendition.isAudioOnly ? 0 : rendition.video.bitrate) + (audio?.bitrate ?? 0)
             settings.append(try output.settings(rendition: rendition.name, bitrate: bitrate))
         }
         return settings

@@ -29,13 +29,13 @@ package struct RecordingService: OutputService {
     }
 
     /// Handles a recording session that has ended while the room continues: queues the work that makes its files.
-    private func sessionEnded(_ session: SessionRecorder.Take) {
+    private func sessionEnded(_ session: SessionRecorder.Session) {
         self.add { [weak host = self.host] isOver in host?.outputs.recording.makeFiles(of: session, until: isOver) }
     }
 
     /// Makes the files of a session; forgets a session without media. Blocks. If this fails, then it is repeated at the end
     /// of the room.
-    private func makeFiles(of session: SessionRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
+    private func makeFiles(of session: SessionRecorder.Session, until isOver: @escaping @Sendable () -> Bool) {
         // A session that ended under an earlier worker is reported again when this worker has taken over.
         guard let recorder = self.stages.recorder, recorder.unfinished.contains(session.settings) else { return }
         session.recorder.settle()
@@ -99,12 +99,12 @@ package struct RecordingService: OutputService {
         return await StageThread.run("end") {
             let thread = StageThread("record") {
                 guard self.joinJobs(within: deadline &- clock.now() &+ Self.lastStep) else { return }
-                let debt = self.makeRest(recorder, by: deadline)
-                self.host.withOutputs { $0.recordingDebt = .some(debt) }
+                let pendingWork = self.makeRest(recorder, by: deadline)
+                self.host.withOutputs { $0.pendingRecordingWork = .some(pendingWork) }
             }
             // The work checks the deadline only between two steps, and a disk may hang within a step.
             let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
-            if isDone, let error = self.host.withOutputs(\.recordingDebt) { return error }
+            if isDone, let error = self.host.withOutputs(\.pendingRecordingWork) { return error }
             let error = MediaError(
                 .unfinished, "the room has ended, but the disk does not answer, so the recording is unfinished",
                 at: "recording",
@@ -120,18 +120,18 @@ package struct RecordingService: OutputService {
     private func makeRest(_ recorder: SessionRecorder, by deadline: Int64) -> MediaError? {
         recorder.settle()
         recorder.close()
-        var debt: MediaError?
+        var pendingWork: MediaError?
         for settings in recorder.unfinished {
             // If nothing was ever published, then there is no media to make files of.
             guard !RecordingFinisher(settings).isEmpty(wasListed: self.host.wasPlayed) else { continue }
             self.host.withOutputs { $0.isRecorded = true }
             let report = RecordingReport(self.titled(settings), events: self.events, clock: self.machine)
             let error = report.finish(by: deadline)
-            debt = debt ?? error
+            pendingWork = pendingWork ?? error
         }
         // The files of sessions that ended under an earlier worker may already exist.
         if recorder.hasFiles { self.host.withOutputs { $0.isRecorded = true } }
-        return debt
+        return pendingWork
     }
 
     /// The settings with the room's current title, which may have changed since the worker started.

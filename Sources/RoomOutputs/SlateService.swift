@@ -63,7 +63,7 @@ package struct SlateJob: Sendable {
 
     /// Encodes the slate. Blocks.
     func encode(_ ladder: EncodingStage, _ program: ProgramStage) throws(MediaError) -> Slate {
-        var picture = ladder.rungs.isEmpty ? nil : try program.still()
+        var picture = ladder.renditions.isEmpty ? nil : try program.still()
         // The frame of a scene with its own canvas size does not fit the encoders, so black is used.
         if picture?.format.width != self.width || picture?.format.height != self.height { picture = nil }
         return try Slate(picture, frames: self.frames, width: self.width, height: self.height, like: ladder)

@@ -188,7 +188,7 @@ package struct UploadService: OutputService {
         each("tandem_upload_lost_segments_total", .counter, "Segments that the store did not receive in time.", \.lost)
         each(
             "tandem_upload_queue_segments", .gauge, "Media sequence numbers that the store's playlists do not list yet."
-        ) { Int64($0.waitingSlots) }
+        ) { Int64($0.waitingSegments) }
     }
 }
 

@@ -42,13 +42,13 @@ package final class WatchedRenditions: Sendable {
     ) {
         let tracks = pipeline.watchedRenditions
         guard !tracks.isEmpty, let packager, let output = pipeline.hls else { return nil }
-        self.names = pipeline.pictureRenditions.map(\.name)
+        self.names = pipeline.videoRenditions.map(\.name)
         var playlists = [packager.multivariantName: Playlist(nil)]
         for track in tracks { playlists[packager.playlistName(ofTrack: track)] = Playlist(track) }
         self.playlists = playlists
         (self.clock, self.control, self.events) = (clock, ladder.control, events)
         let before = packager.asleepBefore
-        let asleep = Set(tracks.filter { before.contains(pipeline.pictureRenditions[$0].name) })
+        let asleep = Set(tracks.filter { before.contains(pipeline.videoRenditions[$0].name) })
         let window = Int64(output.windowSeconds) * TimeMath.nanoseconds
         self.state = Mutex(
             State(demand: RenditionDemand(tracks, asleep: asleep, window: window, now: clock.now())))

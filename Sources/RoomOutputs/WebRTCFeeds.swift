@@ -72,7 +72,7 @@ package final class WebRTCFeeds: Sendable {
                 for feed in feeds { feed.receiveAudio(packet) }
             }, failed: failed)
         demand.set(stage)
-        let tracks = pipeline.pictureRenditions.map { rendition in feeds.first { $0.name == rendition.name } }
+        let tracks = pipeline.videoRenditions.map { rendition in feeds.first { $0.name == rendition.name } }
         return WebRTCFeeds(output, feeds: feeds, tracks: tracks, audio: stage)
     }
 
@@ -95,7 +95,7 @@ package final class WebRTCFeeds: Sendable {
     }
 
     /// Adds interleaved stereo of the mixer, the first pair at `position`. Does not block.
-    package func put(sound samples: [Float], position: Int64) { self.audio.put(samples, position: position) }
+    package func put(audio samples: [Float], position: Int64) { self.audio.put(samples, position: position) }
 
     private func configure(track: Int, _ parameters: CodecParameters, width: Int = 0, height: Int = 0) {
         guard self.tracks.indices.contains(track), let feed = self.tracks[track], parameters.kind == .video,

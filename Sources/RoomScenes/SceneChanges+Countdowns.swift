@@ -6,7 +6,8 @@ extension SceneChanges {
     /// Starts the countdowns of the first scene when the program begins.
     package func startCountdowns(at tick: Int64) {
         self.change { schedule in
-            guard schedule.onAir.tick == 0, !schedule.isResumed, let scene = schedule.shelf[schedule.onAir.sceneID],
+            guard schedule.onAir.tick == 0, !schedule.isResumed,
+                let scene = schedule.sceneStore[schedule.onAir.sceneID],
                 !scene.countdowns.isEmpty
             else { return }
             schedule.onAir.tick = tick
@@ -22,7 +23,8 @@ extension SceneChanges {
         var showings: [(SceneSchedule.Showing, Int64?)] = schedule.upcoming.map { ($0, $0.tick) }
         if !isShown { showings.insert((schedule.onAir, nil), at: 0) }
         for (showing, tick) in showings {
-            guard let scene = schedule.shelf[showing.sceneID], scene.countdowns.contains(where: { $0.clock == .pk })
+            guard let scene = schedule.sceneStore[showing.sceneID],
+                scene.countdowns.contains(where: { $0.clock == .pk })
             else { continue }
             self.redraw(scene, showing, at: tick, &schedule)
         }

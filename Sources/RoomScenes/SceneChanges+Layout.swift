@@ -27,7 +27,7 @@ extension SceneChanges {
 
     /// Lays out the scene on air again if it is automatic and the set of live users has changed.
     func layOutAnew(_ schedule: inout SceneSchedule) {
-        guard let scene = schedule.shelf[schedule.onAir.sceneID], scene.isAutomatic,
+        guard let scene = schedule.sceneStore[schedule.onAir.sceneID], scene.isAutomatic,
             let live = self.liveUsers(fallback: schedule.live), live != schedule.live
         else { return }
         do throws(ControlFailure) {

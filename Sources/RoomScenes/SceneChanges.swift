@@ -123,7 +123,7 @@ package struct SceneChanges: Sendable {
     /// - Returns: The first tick that shows the scene; nil if nothing changes.
     private func putOnAir(_ show: SceneSelector.Show, _ schedule: inout SceneSchedule) -> Int64? {
         guard schedule.onAir.sceneID != show.scene.sceneID || schedule.onAir.without != show.without else { return nil }
-        guard let scene = schedule.shelf[show.scene.sceneID] else { return nil }
+        guard let scene = schedule.sceneStore[show.scene.sceneID] else { return nil }
         do throws(ControlFailure) {
             let showing = try self.show(scene, without: show.without, at: nil, nil, &schedule)
             self.announce(showing, reason: show.reason)
@@ -154,7 +154,7 @@ package struct SceneChanges: Sendable {
             _ = life.receive(.commanded(scene), now: now)
             return life.planned
         }
-        let shown = planned.scene.sceneID == scene.sceneID ? scene : schedule.shelf[planned.scene.sceneID] ?? scene
+        let shown = planned.scene.sceneID == scene.sceneID ? scene : schedule.sceneStore[planned.scene.sceneID] ?? scene
         if schedule.onAir.sceneID != shown.sceneID || schedule.onAir.without != planned.without {
             _ = try self.show(shown, without: planned.without, at: nil, transition, &schedule)
         }

@@ -69,7 +69,7 @@ extension SceneCommands {
         }
         _ = try self.scenes(with: "countdown", id) { $0.countdowns.map(\.countdownID) }
         let members = try self.changes.change { schedule throws(ControlFailure) in
-            let scenes = schedule.shelf.scenes
+            let scenes = schedule.sceneStore.scenes
             let clocks = scenes.flatMap(\.countdowns).filter { $0.countdownID == id }
             guard clocks.contains(where: { $0.clock == .scene }) else {
                 throw .conflict(
@@ -100,7 +100,7 @@ extension SceneCommands {
         with sort: String, _ id: String, has: (PipelineSpec.Scene) -> [String]
     ) throws(ControlFailure) -> [PipelineSpec.Scene] {
         try self.host.checkOpen()
-        let scenes = self.host.withScenes { scenes, _ in scenes.schedule.shelf.scenes }
+        let scenes = self.host.withScenes { scenes, _ in scenes.schedule.sceneStore.scenes }
         let known = Set(scenes.flatMap(has))
         guard known.contains(id) else {
             throw .notFound(

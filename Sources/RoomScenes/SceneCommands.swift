@@ -41,8 +41,8 @@ package struct SceneCommands: SceneControlling {
             return scenes.lastRequest
         }
         return try self.changes.change { schedule throws(ControlFailure) in
-            guard let scene = schedule.shelf[request.sceneID] else {
-                throw .unknownScene(request.sceneID, among: schedule.shelf.scenes)
+            guard let scene = schedule.sceneStore[request.sceneID] else {
+                throw .unknownScene(request.sceneID, among: schedule.sceneStore.scenes)
             }
             let tick = try self.changes.tick(at: request.at)
             // A scene that a newer request replaces before the next tick is not built.
@@ -71,7 +71,7 @@ package struct SceneCommands: SceneControlling {
         let (canvas, scores) = self.host.withScenes { scenes, shared in (shared.pipeline.canvas, scenes.overlays.scores)
         }
         let live = schedule.live
-        let rows = schedule.shelf.scenes.map { scene -> JSONValue in
+        let rows = schedule.sceneStore.scenes.map { scene -> JSONValue in
             let panes = scene.resolvedPanes(canvas: canvas, live: live).map { placed -> JSONValue in
                 [
                     "uid": .string(placed.pane.source.uid),
@@ -91,7 +91,7 @@ package struct SceneCommands: SceneControlling {
         }
         let json: JSONValue = [
             "scenes": .array(rows), "upcoming": .array(coming),
-            "scores": .array(Self.scores(of: schedule.shelf.scenes, scores)),
+            "scores": .array(Self.scores(of: schedule.sceneStore.scenes, scores)),
         ]
         return json.text
     }
@@ -118,7 +118,7 @@ package struct SceneCommands: SceneControlling {
         let report = try self.host.readScene(body, sceneID: sceneID)
         guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
         return try self.changes.change { schedule throws(ControlFailure) in
-            let (scene, change) = try Self.judge(parsed, report.hasRevision, schedule.shelf)
+            let (scene, change) = try Self.judge(parsed, report.hasRevision, schedule.sceneStore)
             var reply = SceneReply(
                 sceneID: sceneID, revision: scene.revision, changed: change != .unchanged, effect: nil,
                 warnings: report.warnings.map { "\($0.path): \($0.what)" })
@@ -134,7 +134,7 @@ package struct SceneCommands: SceneControlling {
                     self.changes.announce(showing, reason: "scene.changed")
                     reply.effect = self.changes.effect(at: showing.tick)
                 }
-                schedule.shelf.put(scene)
+                schedule.sceneStore.put(scene)
                 self.host.withScenes { scenes, _ in scenes.life.replace(scene) }
                 self.changes.parts.saved.saveScene(sceneID, revision: scene.revision, body)
                 self.changes.announceChange(of: sceneID, revision: scene.revision)
@@ -144,10 +144,10 @@ package struct SceneCommands: SceneControlling {
     }
 
     private static func judge(
-        _ scene: PipelineSpec.Scene, _ hasRevision: Bool, _ shelf: SceneStore
+        _ scene: PipelineSpec.Scene, _ hasRevision: Bool, _ sceneStore: SceneStore
     ) throws(ControlFailure) -> (PipelineSpec.Scene, SceneStore.Change) {
         do throws(SceneStore.Refusal) {
-            return try shelf.judge(scene, hasRevision: hasRevision)
+            return try sceneStore.judge(scene, hasRevision: hasRevision)
         } catch {
             switch error {
             case .superseded(let revision):
@@ -169,8 +169,8 @@ package struct SceneCommands: SceneControlling {
     package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         return try self.changes.change { schedule throws(ControlFailure) in
-            guard let scene = schedule.shelf[sceneID] else {
-                throw .unknownScene(sceneID, among: schedule.shelf.scenes)
+            guard let scene = schedule.sceneStore[sceneID] else {
+                throw .unknownScene(sceneID, among: schedule.sceneStore.scenes)
             }
             if schedule.isShown(sceneID) {
                 throw .conflict(
@@ -186,7 +186,7 @@ package struct SceneCommands: SceneControlling {
                 throw .conflict(
                     "the running PK needs the scene \"\(sceneID)\"", fix: "remove the scene when the PK has ended")
             }
-            schedule.shelf.remove(sceneID)
+            schedule.sceneStore.remove(sceneID)
             self.changes.parts.saved.saveRemoval(of: scene, isOfFile: isOfFile)
             self.changes.announceRemoval(of: sceneID)
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text

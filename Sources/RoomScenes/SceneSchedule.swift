@@ -5,7 +5,7 @@ package import PipelineSpec
 package struct SceneSchedule: Sendable {
     /// A scene on air, or a scheduled scene.
     package struct Showing: Sendable {
-        /// Id of the scene in ``SceneSchedule/shelf``.
+        /// Id of the scene in ``SceneSchedule/sceneStore``.
         package var sceneID: String
         /// The first tick that shows the scene; 0 before the program has begun.
         package var tick: Int64
@@ -30,7 +30,7 @@ package struct SceneSchedule: Sendable {
     }
 
     /// All scenes of the room: those of the pipeline with the changes of commands, and those that commands have added.
-    package var shelf: SceneStore
+    package var sceneStore: SceneStore
     /// The scene that the program shows.
     package var onAir: Showing
     /// Scenes that commands have scheduled for later ticks, ordered by tick, at most one per tick.
@@ -47,9 +47,11 @@ package struct SceneSchedule: Sendable {
 
     /// Makes the schedule at the start of a room from its pipeline.
     package init(_ pipeline: Pipeline) {
-        self.shelf = SceneStore(pipeline.scenes)
+        self.sceneStore = SceneStore(pipeline.scenes)
         self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
-        if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
+        if let scene = self.sceneStore[pipeline.program.scene] {
+            Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps)
+        }
     }
 
     /// Makes the last scheduled scene whose tick is due the scene on air, and removes it and the earlier ones from
@@ -65,7 +67,7 @@ package struct SceneSchedule: Sendable {
     /// The scheduled scenes that went on air since the last call, in order.
     mutating func takeBegun() -> [PipelineSpec.Scene] {
         defer { self.begun = [] }
-        return self.begun.compactMap { self.shelf[$0] }
+        return self.begun.compactMap { self.sceneStore[$0] }
     }
 
     /// Records a scene that the program has accepted.

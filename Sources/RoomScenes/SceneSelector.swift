@@ -180,7 +180,7 @@ package struct SceneSelector: Sendable {
         switch event {
         case .source(let id, let event):
             actions += self.entered(self.phases.poll(now: now))
-            if event == .pictured { self.unpictured.remove(id) }
+            if event == .firstFrameDecoded { self.unpictured.remove(id) }
             for change in self.sources[id]?.receive(event, now: now) ?? [] { actions.append(.tell(id, change)) }
         case .commanded(let scene):
             actions += self.entered(self.phases.poll(now: now))

@@ -7,19 +7,19 @@ package struct ArrivalMeter: Sendable {
     package struct Reading: Sendable, Equatable {
         /// Length of the measured time.
         package var span: Int64 = 0
-        package var pictures = 0
-        package var sounds = 0
+        package var frames = 0
+        package var audioPackets = 0
         /// Number of bytes of the video packets.
         package var pictureBytes = 0
-        /// Longest time between the arrivals of two consecutive frames; ``soundGap`` is that of two audio packets. Both
+        /// Longest time between the arrivals of two consecutive frames; ``audioGap`` is that of two audio packets. Both
         /// include the gap that has not ended yet.
-        package var pictureGap: Int64 = 0
-        package var soundGap: Int64 = 0
+        package var videoGap: Int64 = 0
+        package var audioGap: Int64 = 0
         /// Longest delay of a frame relative to the frame before it: the time between their arrivals less the time
-        /// between their timestamps. It is caused by the network and not by the encoder. ``soundHeld`` is that of audio
+        /// between their timestamps. It is caused by the network and not by the encoder. ``audioHeld`` is that of audio
         /// packets.
-        package var pictureHeld: Int64 = 0
-        package var soundHeld: Int64 = 0
+        package var videoHeld: Int64 = 0
+        package var audioHeld: Int64 = 0
         /// Longest media time between two frames, jumps of the timestamps excluded; or the time since the last frame arrived,
         /// if that is longer.
         package var pictureStep: Int64 = 0
@@ -34,11 +34,11 @@ package struct ArrivalMeter: Sendable {
         package var keyGap: Int64 = 0
         /// Longest media time between key frames without the times in which the image did not move.
         package var movingKeyGap: Int64 = 0
-        /// Least difference between the arrival and the timestamp of a frame; ``soundDelay`` is that of audio packets.
+        /// Least difference between the arrival and the timestamp of a frame; ``audioDelay`` is that of audio packets.
         /// Only differences between two of these values are meaningful. nil if there was no packet since the previous call
         /// or since the last jump of the timestamps.
-        package var pictureDelay: Int64?
-        package var soundDelay: Int64?
+        package var videoDelay: Int64?
+        package var audioDelay: Int64?
         /// Whether the timestamps of a track jumped or restarted, so that delays before and after that cannot be
         /// compared.
         package var isRenumbered = false
@@ -61,11 +61,11 @@ package struct ArrivalMeter: Sendable {
 
     private var reading = Reading()
     private var since: Int64?
-    private var lastPicture: Int64?
-    private var lastSound: Int64?
+    private var lastFrame: Int64?
+    private var lastAudio: Int64?
     /// Timestamps of the last frame and of the last audio packet, in nanoseconds.
     private var pictureTime: Int64?
-    private var soundTime: Int64?
+    private var audioTime: Int64?
     /// Media time since the last key frame; `moving` leaves out the times in which the image did not move. nil before
     /// the first key frame.
     private var sinceKey: (all: Int64, moving: Int64)?
@@ -78,32 +78,32 @@ package struct ArrivalMeter: Sendable {
         let delay = arrival &- dts
         switch kind {
         case .video:
-            self.noteNumbering(from: self.pictureTime, to: dts, passed: arrival &- (self.lastPicture ?? arrival))
-            if let last = self.lastPicture {
+            self.noteNumbering(from: self.pictureTime, to: dts, passed: arrival &- (self.lastFrame ?? arrival))
+            if let last = self.lastFrame {
                 let passed = arrival &- last
-                self.reading.pictureGap = max(self.reading.pictureGap, passed)
+                self.reading.videoGap = max(self.reading.videoGap, passed)
                 self.noteStep(from: self.pictureTime, to: dts, passed: passed)
             }
             self.pictureTime = dts
-            self.lastPicture = arrival
-            self.reading.pictures += 1
+            self.lastFrame = arrival
+            self.reading.frames += 1
             self.reading.pictureBytes &+= bytes
-            self.reading.pictureDelay = min(self.reading.pictureDelay ?? delay, delay)
+            self.reading.videoDelay = min(self.reading.videoDelay ?? delay, delay)
             self.noteKeyGap()
             if isKey { self.sinceKey = (0, 0) }
         case .audio:
-            self.noteNumbering(from: self.soundTime, to: dts, passed: arrival &- (self.lastSound ?? arrival))
-            if let last = self.lastSound {
+            self.noteNumbering(from: self.audioTime, to: dts, passed: arrival &- (self.lastAudio ?? arrival))
+            if let last = self.lastAudio {
                 let passed = arrival &- last
-                self.reading.soundGap = max(self.reading.soundGap, passed)
-                if let step = Self.step(from: self.soundTime, to: dts) {
-                    self.reading.soundHeld = max(self.reading.soundHeld, passed &- step)
+                self.reading.audioGap = max(self.reading.audioGap, passed)
+                if let step = Self.step(from: self.audioTime, to: dts) {
+                    self.reading.audioHeld = max(self.reading.audioHeld, passed &- step)
                 }
             }
-            self.soundTime = dts
-            self.lastSound = arrival
-            self.reading.sounds += 1
-            self.reading.soundDelay = min(self.reading.soundDelay ?? delay, delay)
+            self.audioTime = dts
+            self.lastAudio = arrival
+            self.reading.audioPackets += 1
+            self.reading.audioDelay = min(self.reading.audioDelay ?? delay, delay)
         }
     }
 
@@ -116,7 +116,7 @@ package struct ArrivalMeter: Sendable {
 
     private mutating func noteStep(from last: Int64?, to dts: Int64, passed: Int64) {
         guard let step = Self.step(from: last, to: dts) else { return }
-        self.reading.pictureHeld = max(self.reading.pictureHeld, passed &- step)
+        self.reading.videoHeld = max(self.reading.videoHeld, passed &- step)
         self.reading.pictureStep = max(self.reading.pictureStep, step)
         // Equal timestamps do not measure time, and longer intervals are pauses.
         guard (1...Self.pause).contains(step) else { return }
@@ -140,8 +140,8 @@ package struct ArrivalMeter: Sendable {
         let hasRun = step > Self.jumpForward && step &- max(0, passed) > Self.jumpGain
         guard hasRun || step < -Self.jumpBack else { return }
         self.reading.isRenumbered = true
-        self.reading.pictureDelay = nil
-        self.reading.soundDelay = nil
+        self.reading.videoDelay = nil
+        self.reading.audioDelay = nil
     }
 
     /// Returns the measurements since the last call, and starts new ones; nil before the first packet, and if no time has
@@ -151,11 +151,11 @@ package struct ArrivalMeter: Sendable {
         self.noteKeyGap()
         var reading = self.reading
         reading.span = now &- since
-        if let last = self.lastPicture {
-            reading.pictureGap = max(reading.pictureGap, now &- last)
+        if let last = self.lastFrame {
+            reading.videoGap = max(reading.videoGap, now &- last)
             reading.pictureStep = max(reading.pictureStep, now &- last)
         }
-        if let last = self.lastSound { reading.soundGap = max(reading.soundGap, now &- last) }
+        if let last = self.lastAudio { reading.audioGap = max(reading.audioGap, now &- last) }
         self.reading = Reading()
         self.since = now
         return reading

@@ -40,14 +40,14 @@ package final class ModerationService: Sendable {
         }
     }
 
-    private struct Sent: Sendable {
+    private struct SentStill: Sendable {
         var event: SourceStillEvent
         var number: Int64
     }
 
     private struct State {
         var schedule = StillSchedule()
-        var deliveries = StillDeliveries<Sent>()
+        var deliveries = StillDeliveries<SentStill>()
         /// Tag of the last still of each source.
         var tags: [SourceID: String] = [:]
         var number: Int64 = 0
@@ -168,7 +168,7 @@ package final class ModerationService: Sendable {
             room: self.parts.room, incarnation: self.parts.incarnation, origin: self.origin, sequence: number,
             source: source, time: ProgramDate.format(arrived),
             programTimeMs: still.programTime.map { $0 / 1_000_000 }, ageMs: still.ageMs, jpeg: bytes)
-        self.state.withLock { $0.deliveries.add(Sent(event: event, number: number), of: source) }
+        self.state.withLock { $0.deliveries.add(SentStill(event: event, number: number), of: source) }
         self.sendNext()
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// One source of a room: its buffer, its decode thread, and the state of its publisher. Any thread may use it.
 package final class RoomSource: Sendable {
     /// The state that the lock protects.
-    private struct Known {
+    private struct LockedState {
         var facts = Facts()
         var health: SourceHealth
         var arrivals = SourceArrivals()
@@ -17,7 +17,7 @@ package final class RoomSource: Sendable {
         var flow = SourceInput.Flow()
         /// The reader of a file source, from ``probeFile()`` to ``takeReader()``.
         var reader: FileReader?
-        /// The decode thread; nil before ``start(soundWantedUntil:)`` and after ``join()``.
+        /// The decode thread; nil before ``start(audioWantedUntil:)`` and after ``join()``.
         var thread: StageThread?
         /// The thread that reads the file of a file source; nil before ``startReading(_:)`` and after ``join()``.
         var readThread: StageThread?
@@ -44,7 +44,7 @@ package final class RoomSource: Sendable {
     package let maxPixels: Int64
     /// Codecs that may be decoded; nil for files, of which any may.
     private let codecs: Set<CodecName>?
-    private let known: Mutex<Known>
+    private let locked: Mutex<LockedState>
     private let voice: Voice
     /// Whether the source's video is not decoded, because the room has only audio.
     private let isAudioOnly: Bool
@@ -66,7 +66,7 @@ package final class RoomSource: Sendable {
         self.spec = spec
         self.isAudioOnly = pipeline.isAudioOnly
         self.isOffline = pipeline.clock == .offline
-        self.known = Mutex(Known(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
+        self.locked = Mutex(LockedState(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && self.isOffline)
         self.maxPixels = Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight)
@@ -81,7 +81,7 @@ package final class RoomSource: Sendable {
             // With 60 frames per second, there is always a frame close enough to a tick.
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
             rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
-            soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
+            audioLead: ProgramStage.audioLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
         settings.isAudioOnly = pipeline.isAudioOnly
         settings.processing = AudioProcessing(spec.audio)
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
@@ -101,11 +101,11 @@ package final class RoomSource: Sendable {
     /// Starts the decode thread. Does nothing if it was started before.
     ///
     /// - Parameter wanted: Returns the position up to which the program needs audio, in samples.
-    package func start(soundWantedUntil wanted: @escaping @Sendable () -> Int64) {
+    package func start(audioWantedUntil wanted: @escaping @Sendable () -> Int64) {
         let decode = self.decode
-        self.known.withLock { known in
-            guard known.thread == nil else { return }
-            known.thread = StageThread("dec-\(self.spec.id)") { decode.run(soundWantedUntil: wanted) }
+        self.locked.withLock { locked in
+            guard locked.thread == nil else { return }
+            locked.thread = StageThread("dec-\(self.spec.id)") { decode.run(audioWantedUntil: wanted) }
         }
     }
 
@@ -117,7 +117,7 @@ package final class RoomSource: Sendable {
         guard case .file(let path, let loops) = self.spec.input else { return }
         var reader = self.reader(path, loops)
         let parameters = try reader.probe()
-        self.known.withLock { $0.reader = reader }
+        self.locked.withLock { $0.reader = reader }
         self.buffer.setTracks(
             video: !self.isAudioOnly && parameters.contains { $0.kind == .video },
             audio: parameters.contains { $0.kind == .audio })
@@ -130,7 +130,7 @@ package final class RoomSource: Sendable {
     }
 
     /// The reader opened by ``probeFile()``; nil if there is none, or if it was already taken.
-    func takeReader() -> FileReader? { self.known.withLock { $0.reader.take() } }
+    func takeReader() -> FileReader? { self.locked.withLock { $0.reader.take() } }
 
     /// Starts the thread that reads the file of a file source. Does nothing for other sources, and if it was started
     /// before.
@@ -139,9 +139,9 @@ package final class RoomSource: Sendable {
     func startReading(_ body: @escaping @Sendable (FileReader) -> Void) {
         guard case .file(let path, let loops) = self.spec.input else { return }
         let reader = self.takeReader() ?? self.reader(path, loops)
-        self.known.withLock { known in
-            guard known.readThread == nil else { return }
-            known.readThread = StageThread("file-\(self.spec.id)") { body(reader) }
+        self.locked.withLock { locked in
+            guard locked.readThread == nil else { return }
+            locked.readThread = StageThread("file-\(self.spec.id)") { body(reader) }
         }
     }
 
@@ -151,13 +151,13 @@ package final class RoomSource: Sendable {
     /// Waits for the decode thread, and the thread that reads the file, to end. The caller must have stopped the decoder
     /// before, which also ends the reading.
     func join() {
-        let threads = self.known.withLock { [$0.readThread.take(), $0.thread.take()] }
+        let threads = self.locked.withLock { [$0.readThread.take(), $0.thread.take()] }
         for thread in threads { thread?.join() }
     }
 
     /// Records the codec of a track, for the API.
     func setCodec(_ parameters: CodecParameters) {
-        self.known.withLock {
+        self.locked.withLock {
             if parameters.kind == .video {
                 $0.facts.videoCodec = parameters.codec
             } else {
@@ -199,34 +199,34 @@ package final class RoomSource: Sendable {
     package var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
     /// Records the format (size, pixel format and color) of the frames decoded from now on.
-    func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
+    func setFormat(_ format: PictureFormat) { self.locked.withLock { $0.facts.format = format } }
     /// Records the last error of the source, for the API.
-    package func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
+    package func setError(_ error: String) { self.locked.withLock { $0.facts.lastError = error } }
     /// Records that a publication has begun or ended. The measurements of arrivals start anew; at the beginning of a
     /// publication, so do those of the health.
     func setPublishing(_ publishing: Bool) {
-        self.known.withLock { known in
-            known.arrivals = SourceArrivals()
-            if publishing { known.health.begin() }
-            if publishing, !known.facts.isPublishing, known.facts.format != nil { known.facts.reconnects += 1 }
-            known.facts.isPublishing = publishing
+        self.locked.withLock { locked in
+            locked.arrivals = SourceArrivals()
+            if publishing { locked.health.begin() }
+            if publishing, !locked.facts.isPublishing, locked.facts.format != nil { locked.facts.reconnects += 1 }
+            locked.facts.isPublishing = publishing
         }
     }
 
-    var facts: Facts { self.known.withLock(\.facts) }
+    var facts: Facts { self.locked.withLock(\.facts) }
     /// The measurements in the current window of the health rules.
-    var figures: SourceHealth.Figures { self.known.withLock(\.health.figures) }
+    var figures: SourceHealth.Figures { self.locked.withLock(\.health.figures) }
     /// The format (size, pixel format and color) of the last decoded frame; nil before the first frame.
-    package var format: PictureFormat? { self.known.withLock(\.facts.format) }
+    package var format: PictureFormat? { self.locked.withLock(\.facts.format) }
     /// Whether a publisher is connected; of a file, whether it was started.
-    package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
+    package var isPublishing: Bool { self.locked.withLock(\.facts.isPublishing) }
     /// The state of the source; see ``setState(_:)``.
-    package var state: SourceStateMachine.State { self.known.withLock(\.facts.state) }
+    package var state: SourceStateMachine.State { self.locked.withLock(\.facts.state) }
     /// When the first key frame of the current publication arrived, in nanoseconds of the monotonic clock; nil before
     /// that.
-    var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
+    var firstKey: Int64? { self.locked.withLock(\.arrivals.firstKey) }
     /// When media of the current publication last arrived; see ``SourceArrivals``.
-    package var arrivals: SourceStateMachine.Arrivals { self.known.withLock(\.arrivals.current) }
+    package var arrivals: SourceStateMachine.Arrivals { self.locked.withLock(\.arrivals.current) }
     /// When media last arrived, together with the time from its arrival until it is shown.
     package var timedArrivals: SourceStateMachine.Arrivals {
         var arrivals = self.arrivals
@@ -238,21 +238,21 @@ package final class RoomSource: Sendable {
     ///
     /// - Parameter now: Nanoseconds of the monotonic clock.
     /// - Returns: The change of the health level; nil if it is unchanged.
-    func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
-        self.known.withLock { known in
-            let reading = known.arrivals.takeReading(now: now)
-            return known.health.read(reading, surroundings, now: now)
+    func readHealth(_ conditions: SourceHealth.Conditions, now: Int64) -> SourceHealth.Change? {
+        self.locked.withLock { locked in
+            let reading = locked.arrivals.takeReading(now: now)
+            return locked.health.read(reading, conditions, now: now)
         }
     }
 
     /// Sets the rules of the health check.
-    package func setHealthRules(_ rules: SourceHealth.Rules) { self.known.withLock { $0.health.rules = rules } }
+    package func setHealthRules(_ rules: SourceHealth.Rules) { self.locked.withLock { $0.health.rules = rules } }
 
     /// The problems that the health check has found, the worst first.
-    package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
+    package var healthFindings: [SourceHealth.Finding] { self.locked.withLock(\.health.findings) }
 
     /// Sets the state of the source, as its ``SourceStateMachine`` has determined it.
-    package func setState(_ state: SourceStateMachine.State) { self.known.withLock { $0.facts.state = state } }
+    package func setState(_ state: SourceStateMachine.State) { self.locked.withLock { $0.facts.state = state } }
 
     /// The source for the program, with its volume and placeholder.
     ///
@@ -274,7 +274,7 @@ package final class RoomSource: Sendable {
     /// Changes the state of ``SourceInput`` under the lock. `body` must be short, and may use only the decoder of the
     /// source.
     func changeFlow<Result: Sendable>(_ body: (inout SourceInput.Flow) -> Result) -> Result {
-        self.known.withLock { body(&$0.flow) }
+        self.locked.withLock { body(&$0.flow) }
     }
 
     /// Records packets that have arrived.
@@ -284,17 +284,17 @@ package final class RoomSource: Sendable {
     ///   - paced: The same packets with the times at which they would have arrived in real time.
     /// - Returns: When the first of these packets arrived that can start the program; nil if none can.
     func received(_ items: [SourceItem], paced: [SourceItem]) -> Int64? {
-        self.known.withLock { known in
-            known.arrivals.note(paced)
-            known.tap.note(paced)
-            return known.flow.starting.note(items)
+        self.locked.withLock { locked in
+            locked.arrivals.note(paced)
+            locked.tap.note(paced)
+            return locked.flow.starting.note(items)
         }
     }
 
     /// What the tap holds of the current publication; without a key frame of a codec that may not be decoded. Empty for a
     /// file.
     package var tapped: (keyFrame: KeyFrameTap.KeyFrame?, hasVideo: Bool, began: Int64?) {
-        let tap = self.known.withLock(\.tap)
+        let tap = self.locked.withLock(\.tap)
         guard let keyFrame = tap.keyFrame, self.codecs?.contains(keyFrame.parameters.codec) != false else {
             return (nil, tap.hasVideo, tap.began)
         }
@@ -302,13 +302,13 @@ package final class RoomSource: Sendable {
     }
 
     /// Records up to which time media was read; see ``SourceArrivals/noteRead(until:)``.
-    func noteRead(until time: Int64?) { self.known.withLock { $0.arrivals.noteRead(until: time) } }
+    func noteRead(until time: Int64?) { self.locked.withLock { $0.arrivals.noteRead(until: time) } }
 
     /// The part of the source's state for replies and metrics that does not come from its decoder and its buffer.
     ///
     /// - Parameter now: Monotonic time in nanoseconds.
     package func status(now: Int64) -> SourceFacts.Status {
-        let (facts, arrivals) = self.known.withLock { ($0.facts, $0.arrivals.current) }
+        let (facts, arrivals) = self.locked.withLock { ($0.facts, $0.arrivals.current) }
         var status = SourceFacts.Status()
         status.state = facts.state.rawValue
         status.format = facts.format?.description

@@ -18,9 +18,9 @@ struct SourceArrivals: Sendable {
         self.meter.note(packet.kind, isKey: packet.isKey, bytes: packet.count, dts: dts, at: packet.arrival)
         switch packet.kind {
         case .video:
-            self.current.picture = packet.arrival
+            self.current.video = packet.arrival
             if packet.isKey, self.firstKey == nil { self.firstKey = packet.arrival }
-        case .audio: self.current.sound = packet.arrival
+        case .audio: self.current.audio = packet.arrival
         }
     }
 

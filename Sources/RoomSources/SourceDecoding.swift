@@ -15,7 +15,7 @@ package struct SourceDecoding: Sendable {
     /// file that is not quarantined.
     package func start() {
         let program = self.parts.program
-        self.parts.roster.start { source in source.start { program.soundPosition } }
+        self.parts.roster.start { source in source.start { program.audioPosition } }
         for source in self.sources.values { self.startReading(source) }
     }
 
@@ -81,14 +81,16 @@ package struct SourceDecoding: Sendable {
         let uid = JSONValue.string(id.description)
         let source = self.sources[id]
         switch event {
-        case .firstPicture(let format):
+        case .firstFrame(let format):
             source?.setFormat(format)
             self.firstFrame(of: id, format)
         case .formatChanged(let format):
             source?.setFormat(format)
             self.parts.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
-        case .firstSound:
-            self.tell(.sounded, of: id) { [events = self.parts.events] in events.emit("source.sound", ["uid": uid]) }
+        case .firstAudio:
+            self.tell(.firstAudioDecoded, of: id) { [events = self.parts.events] in
+                events.emit("source.sound", ["uid": uid])
+            }
         case .undecodable(let error):
             source?.setError(error.description)
             self.parts.logger.warning(
@@ -134,7 +136,7 @@ package struct SourceDecoding: Sendable {
     private func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.parts.isOffline ? nil : self.sources[id]?.firstKey
         let elapsed = key.map { (self.parts.clocks.machine.now() &- $0) / 1_000_000 }
-        self.tell(.pictured, of: id) { [events = self.parts.events] in
+        self.tell(.firstFrameDecoded, of: id) { [events = self.parts.events] in
             events.emit(
                 "source.first_frame",
                 [
@@ -168,15 +170,15 @@ package struct SourceDecoding: Sendable {
         let sources = self.sources
         for id in self.host.pipeline.sources.map(\.id) {
             guard let source = sources[id], !source.isFile,
-                var surroundings = SourceHealth.Surroundings(source.state)
+                var conditions = SourceHealth.Conditions(source.state)
             else { continue }
-            surroundings.damaged = source.decode.stats.damaged
+            conditions.damaged = source.decode.stats.damaged
             let timing = source.decode.timing
-            (surroundings.buffered, surroundings.depth) = (timing.buffered, timing.depth)
-            (surroundings.lag, surroundings.isWorkerBehind) = (lag, isWorkerBehind)
+            (conditions.buffered, conditions.depth) = (timing.buffered, timing.depth)
+            (conditions.lag, conditions.isWorkerBehind) = (lag, isWorkerBehind)
             let connection = self.host.ingestion.connections.hub(for: id)?.statistics.webRTC
-            if let connection { surroundings.note(connection) }
-            guard let change = source.readHealth(surroundings, now: now) else { continue }
+            if let connection { conditions.note(connection) }
+            guard let change = source.readHealth(conditions, now: now) else { continue }
             self.parts.events.emit(
                 "source.health",
                 [

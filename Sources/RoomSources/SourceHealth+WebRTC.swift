@@ -1,7 +1,7 @@
 package import Ingest
 import WebRTC
 
-extension SourceHealth.Surroundings {
+extension SourceHealth.Conditions {
     /// Adds what the connection of a WebRTC publisher knows.
     package mutating func note(_ statistics: WebRTCStatistics) {
         let video = statistics.media.tracks.first { $0.kind == .video }

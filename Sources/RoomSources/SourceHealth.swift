@@ -68,8 +68,8 @@ package struct SourceHealth: Sendable {
         }
     }
 
-    /// Facts besides the arrivals that the judgement depends on.
-    package struct Surroundings: Sendable {
+    /// Facts besides the arrivals that the health of the source depends on.
+    package struct Conditions: Sendable {
         /// Whether the source is lost or stalled, so that its last frame or a placeholder is on air.
         package var isAbsent = false
         /// Number of damaged packets since the source was added.
@@ -186,9 +186,9 @@ package struct SourceHealth: Sendable {
     /// Delay of the video less that of the audio when it was first measured since the timestamps last jumped, with which
     /// later measurements are compared; nil before that.
     private var baseline: Int64?
-    /// ``Surroundings/realigned`` when the measurement of the skew began.
+    /// ``Conditions/realigned`` when the measurement of the skew began.
     private var realigned: Int64 = 0
-    /// ``Surroundings/packets`` of the last reading; nil before the first one.
+    /// ``Conditions/packets`` of the last reading; nil before the first one.
     private var packets: Packets?
     private var wasAbsent = false
     /// Whether the worker was behind at the last reading.
@@ -219,46 +219,46 @@ package struct SourceHealth: Sendable {
     ///
     /// - Returns: The change of the level; nil if it is unchanged.
     package mutating func read(
-        _ reading: ArrivalMeter.Reading?, _ surroundings: Surroundings, now: Int64
+        _ reading: ArrivalMeter.Reading?, _ conditions: Conditions, now: Int64
     ) -> Change? {
         let before = self.level
-        let isBack = self.wasAbsent && !surroundings.isAbsent && reading.map { $0.pictures + $0.sounds > 0 } ?? false
-        if surroundings.isAbsent { self.wasAbsent = true }
+        let isBack = self.wasAbsent && !conditions.isAbsent && reading.map { $0.frames + $0.audioPackets > 0 } ?? false
+        if conditions.isAbsent { self.wasAbsent = true }
         // The first reading after an absence includes the time of the absence.
         if isBack { (self.entries, self.verdicts, self.wasAbsent) = ([], [], false) }
-        let isBehind = surroundings.isWorkerBehind || surroundings.lag >= Self.lagBounds[0]
+        let isBehind = conditions.isWorkerBehind || conditions.lag >= Self.lagBounds[0]
         // The worker itself may have caused what was measured while it was behind. The first reading afterwards
         // includes the end of that time, so a new window begins after it.
         let isMeasuredLate = isBehind || self.wasBehind
         self.wasBehind = isBehind
         if isMeasuredLate { self.entries = [] }
-        let packets = surroundings.packets.map { $0.since(self.packets ?? $0) } ?? Packets()
-        self.packets = surroundings.packets
+        let packets = conditions.packets.map { $0.since(self.packets ?? $0) } ?? Packets()
+        self.packets = conditions.packets
         if var reading, !isBack, !isMeasuredLate {
             if self.began == nil { self.began = now }
-            if (surroundings.realigned &- self.realigned).magnitude > Self.mostRealigned {
+            if (conditions.realigned &- self.realigned).magnitude > Self.mostRealigned {
                 reading.isRenumbered = true
-                self.realigned = surroundings.realigned
+                self.realigned = conditions.realigned
             }
             if reading.isRenumbered { self.baseline = nil }
             self.entries.append(
                 Entry(
-                    time: now, reading: reading, damaged: max(0, surroundings.damaged - self.damaged),
-                    gap: self.gap(in: reading, surroundings, missing: packets.missing), packets: packets))
+                    time: now, reading: reading, damaged: max(0, conditions.damaged - self.damaged),
+                    gap: self.gap(in: reading, conditions, missing: packets.missing), packets: packets))
         }
-        self.damaged = surroundings.damaged
+        self.damaged = conditions.damaged
         self.entries.removeAll { now &- $0.time >= self.rules.window }
         let span = self.entries.reduce(0) { $0 + $1.reading.span }
         var found: [Finding] = []
-        if surroundings.isAbsent {
+        if conditions.isAbsent {
             found.append(Finding(cause: .absent, level: .alert3, message: "no media arrives"))
         } else if span >= Self.shortest {
             self.measure(span, now)
-            found = self.judge(surroundings)
+            found = self.judge(conditions)
         }
-        let lagLevel = Self.level(surroundings.lag, [.max] + Self.lagBounds)
+        let lagLevel = Self.level(conditions.lag, [.max] + Self.lagBounds)
         if lagLevel > .normal {
-            let message = "the program is \(surroundings.lag / 1_000_000) ms behind its clock"
+            let message = "the program is \(conditions.lag / 1_000_000) ms behind its clock"
             found.append(Finding(cause: .workerLag, level: lagLevel, message: message))
         }
         self.verdicts.append(Verdict(time: now, findings: found))
@@ -282,35 +282,35 @@ package struct SourceHealth: Sendable {
     /// The longest gap in a reading, and how much of it the jitter buffer absorbed at that time.
     ///
     /// - Parameter missing: Number of frames that are missing because packets were lost.
-    private func gap(in reading: ArrivalMeter.Reading, _ surroundings: Surroundings, missing: Int64) -> Gap {
+    private func gap(in reading: ArrivalMeter.Reading, _ conditions: Conditions, missing: Int64) -> Gap {
         let expected = self.expectedFps
         let interval = expected > 0 ? TimeMath.scale(1_000, by: TimeMath.nanoseconds, over: expected) : 40_000_000
         var gap = Gap()
-        let isPicture: Bool
+        let isVideo: Bool
         if self.rules.variableFrameRate {
             // If the image does not move, then no frames are sent; but frames that were sent must not be delayed.
-            isPicture = reading.pictureHeld > reading.soundGap
-            gap.length = isPicture ? reading.pictureHeld &+ interval : reading.sounds > 0 ? reading.soundGap : 0
+            isVideo = reading.videoHeld > reading.audioGap
+            gap.length = isVideo ? reading.videoHeld &+ interval : reading.audioPackets > 0 ? reading.audioGap : 0
         } else {
-            isPicture = self.hasPictures || reading.pictures > 0
-            gap.length = isPicture ? reading.pictureGap : reading.soundGap
+            isVideo = self.hasFrames || reading.frames > 0
+            gap.length = isVideo ? reading.videoGap : reading.audioGap
         }
-        let held = isPicture ? reading.pictureHeld : reading.soundHeld
+        let held = isVideo ? reading.videoHeld : reading.audioHeld
         gap.isHeldUp = held > gap.length / 2
-        let buffer = max(0, surroundings.buffered ?? self.rules.jitterBuffer)
+        let buffer = max(0, conditions.buffered ?? self.rules.jitterBuffer)
         // The frame interval of a stream with a low frame rate is not a gap.
         let ordinary = self.rules.variableFrameRate ? 0 : interval &+ interval &* 3 / 2
         gap.absorbed = max(buffer &+ interval, ordinary)
         gap.excess = gap.length &- gap.absorbed
         // No buffer replaces frames that are missing.
-        if missing > 0, isPicture, ordinary > 0, reading.pictureStep &- ordinary > max(0, gap.excess) {
+        if missing > 0, isVideo, ordinary > 0, reading.pictureStep &- ordinary > max(0, gap.excess) {
             gap = Gap(length: reading.pictureStep, absorbed: ordinary, excess: reading.pictureStep &- ordinary)
             gap.isLoss = true
         }
         return gap
     }
 
-    private var hasPictures: Bool { self.entries.contains { $0.reading.pictures > 0 } }
+    private var hasFrames: Bool { self.entries.contains { $0.reading.frames > 0 } }
 
     /// The expected frame rate, in thousandths of frames per second; 0 if it is unknown.
     private var expectedFps: Int64 { self.rules.fps.map { Int64($0) * 1_000 } ?? self.best }
@@ -327,7 +327,7 @@ package struct SourceHealth: Sendable {
         }
         var figures = Figures()
         let second = TimeMath.nanoseconds
-        figures.fps = TimeMath.scale(sum(\.pictures) * 1_000, by: second, over: span)
+        figures.fps = TimeMath.scale(sum(\.frames) * 1_000, by: second, over: span)
         figures.bitrate = TimeMath.scale(sum(\.pictureBytes) * 8, by: second, over: span)
         figures.gap = self.entries.max { $0.gap.excess < $1.gap.excess }?.gap.length ?? 0
         let (time, arriving) = (total(\.pictureTime), total(\.pictureSpan))
@@ -338,12 +338,12 @@ package struct SourceHealth: Sendable {
         figures.keyGap = self.rules.variableFrameRate ? largest(\.movingKeyGap) : largest(\.keyGap)
         figures.damaged = self.entries.reduce(0) { $0 + $1.damaged }
         let numbered = self.entries[(self.entries.lastIndex { $0.reading.isRenumbered } ?? self.entries.startIndex)...]
-        if numbered.reduce(0, { $0 + $1.reading.pictures }) >= Self.fewest,
-            numbered.reduce(0, { $0 + $1.reading.sounds }) >= Self.fewest,
-            let picture = numbered.compactMap(\.reading.pictureDelay).min(),
-            let sound = numbered.compactMap(\.reading.soundDelay).min()
+        if numbered.reduce(0, { $0 + $1.reading.frames }) >= Self.fewest,
+            numbered.reduce(0, { $0 + $1.reading.audioPackets }) >= Self.fewest,
+            let video = numbered.compactMap(\.reading.videoDelay).min(),
+            let audio = numbered.compactMap(\.reading.audioDelay).min()
         {
-            let difference = picture &- sound
+            let difference = video &- audio
             if let baseline = self.baseline {
                 figures.skew = difference &- baseline
             } else if numbered.reduce(0, { $0 + $1.reading.span }) >= self.rules.window - second {
@@ -360,7 +360,7 @@ package struct SourceHealth: Sendable {
         self.figures = figures
     }
 
-    private func judge(_ surroundings: Surroundings) -> [Finding] {
+    private func judge(_ conditions: Conditions) -> [Finding] {
         var found: [Finding] = []
         func note(_ cause: Cause, _ level: Level, _ message: @autoclosure () -> String) {
             if level > .normal { found.append(Finding(cause: cause, level: level, message: message())) }
@@ -390,7 +390,7 @@ package struct SourceHealth: Sendable {
                         + "but \(gap.absorbed / milliseconds) ms are tolerated; "
                         + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
         }
-        if let pace = figures.pace, self.isBehindOnTheWay(surroundings) {
+        if let pace = figures.pace, self.isBehindOnTheWay(conditions) {
             note(
                 .network, Self.level(below: pace / 10, self.rules.networkPercent),
                 "its network is too slow: \(pace) ms of media arrive per second")
@@ -415,10 +415,10 @@ package struct SourceHealth: Sendable {
             "audio and video have moved apart by \(Int64(clamping: figures.skew.magnitude) / milliseconds) ms")
         note(
             .keyInterval,
-            figures.keyGap > self.rules.keyInterval && !surroundings.answersKeyFrameRequests ? .alert1 : .normal,
+            figures.keyGap > self.rules.keyInterval && !conditions.answersKeyFrameRequests ? .alert1 : .normal,
             "key frames are \(figures.keyGap / milliseconds) ms apart")
-        let depth = max(self.rules.jitterBuffer, surroundings.depth ?? 0)
-        if let buffered = surroundings.buffered, buffered / 2 > depth {
+        let depth = max(self.rules.jitterBuffer, conditions.depth ?? 0)
+        if let buffered = conditions.buffered, buffered / 2 > depth {
             note(
                 .jitterBuffer, .alert1,
                 "\(buffered / milliseconds) ms of media wait, but its jitter buffer is \(depth / milliseconds) ms")
@@ -432,9 +432,9 @@ package struct SourceHealth: Sendable {
 
     /// Whether the received media is shorter than the time that has passed, by more than what is buffered or by more than
     /// ``mostAbsorbed``.
-    private func isBehindOnTheWay(_ surroundings: Surroundings) -> Bool {
+    private func isBehindOnTheWay(_ conditions: Conditions) -> Bool {
         let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.reading.pictureSpan &- $1.reading.pictureTime }
-        return missing > min(Self.mostAbsorbed, max(0, surroundings.buffered ?? self.rules.jitterBuffer))
+        return missing > min(Self.mostAbsorbed, max(0, conditions.buffered ?? self.rules.jitterBuffer))
     }
 
     /// Formats thousandths as a number with one decimal place.

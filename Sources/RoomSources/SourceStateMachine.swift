@@ -47,9 +47,9 @@ package struct SourceStateMachine: Sendable, Equatable {
         /// The first video packet or the first audio packet of a publication has arrived.
         case arrived
         /// The decoder has decoded the first frame of a publication.
-        case pictured
+        case firstFrameDecoded
         /// The decoder has decoded the first audio of a publication.
-        case sounded
+        case firstAudioDecoded
         /// The publisher has left: it has unpublished, or its connection was lost.
         case left(reason: String)
         /// A newer connection with the same key has taken over the source; ``published`` follows.
@@ -69,16 +69,16 @@ package struct SourceStateMachine: Sendable, Equatable {
 
     /// When media of the current publication last arrived; nil before the first packet.
     package struct Arrivals: Sendable, Equatable {
-        package var picture: Int64?
-        package var sound: Int64?
+        package var video: Int64?
+        package var audio: Int64?
         /// Media that arrived later than this may not have been read yet; nil if everything was read.
         package var readUntil: Int64?
         /// How long after its arrival media is shown, in nanoseconds: the jitter buffer plus an offset.
         package var shownAfter: Int64 = 0
 
-        package init(picture: Int64? = nil, sound: Int64? = nil, readUntil: Int64? = nil, shownAfter: Int64 = 0) {
-            self.picture = picture
-            self.sound = sound
+        package init(video: Int64? = nil, audio: Int64? = nil, readUntil: Int64? = nil, shownAfter: Int64 = 0) {
+            self.video = video
+            self.audio = audio
             self.readUntil = readUntil
             self.shownAfter = shownAfter
         }
@@ -88,7 +88,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     }
 
     /// How long a publication may have only audio before it counts as one without video.
-    static let soundPatience: Int64 = 1_000_000_000
+    static let audioPatience: Int64 = 1_000_000_000
     /// If ``poll(now:arrivals:)`` was not called for this long, then the process is assumed to have been stopped (SIGSTOP) or
     /// to have got no CPU time. A publisher then counts as silent only after the full time of a stall since that moment.
     static let absence: Int64 = 500_000_000
@@ -123,7 +123,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     /// Whether a publisher is connected.
     package private(set) var hasPublisher = false
     /// When the first audio was decoded of a publication that has no video yet; nil if there is none.
-    private var soundSince: Int64?
+    private var audioSince: Int64?
     /// Number of publications that have ended at the socket but not yet in the decoder. Events of the decoder belong to
     /// the oldest of them.
     private var pendingEnds = 0
@@ -177,7 +177,7 @@ package struct SourceStateMachine: Sendable, Equatable {
         if let grace = self.graceUntil { deadlines.append(grace) }
         if let away = self.awayAt, now < away { deadlines.append(away) }
         if let givesUp = self.givesUpAt { deadlines.append(givesUp) }
-        if let sound = self.soundSince { deadlines.append(sound &+ Self.soundPatience) }
+        if let audio = self.audioSince { deadlines.append(audio &+ Self.audioPatience) }
         return deadlines.min()
     }
 
@@ -196,9 +196,9 @@ package struct SourceStateMachine: Sendable, Equatable {
         switch event {
         case .published: self.published(now)
         case .arrived: self.state == .connected ? [self.enter(.publishing, now, "media arrives")] : []
-        case .pictured:
+        case .firstFrameDecoded:
             self.hasPublisher && self.pendingEnds <= 0 ? self.becomeLive(now, "first frame") : []
-        case .sounded: self.sounded(now)
+        case .firstAudioDecoded: self.firstAudioDecoded(now)
         case .left(let reason): self.left(now, reason)
         case .takenOver: self.takenOver(now)
         case .drained: self.drained(now)
@@ -213,9 +213,9 @@ package struct SourceStateMachine: Sendable, Equatable {
         if let grace = self.graceUntil, now >= grace {
             return [self.enter(.gone, now, "the publisher did not come back in time")]
         }
-        if let sound = self.soundSince, now &- sound >= Self.soundPatience { return self.becomeLive(now, "audio only") }
+        if let audio = self.audioSince, now &- audio >= Self.audioPatience { return self.becomeLive(now, "audio only") }
         guard self.isPublished, let stall = self.rules.stall,
-            let newest = [arrivals.picture, arrivals.sound].compactMap({ $0 }).max()
+            let newest = [arrivals.video, arrivals.audio].compactMap({ $0 }).max()
         else { return [] }
         let heard = max(newest, self.watchedSince)
         let isSilent = arrivals.known(at: now) &- heard > stall
@@ -249,7 +249,7 @@ package struct SourceStateMachine: Sendable, Equatable {
             changes.append(self.enter(.reconnecting, now, "another connection took over"))
         }
         self.hasPublisher = true
-        self.soundSince = nil
+        self.audioSince = nil
         self.isGivenUp = false
         switch self.state {
         case .idle, .gone, .ended: changes.append(self.enter(.connected, now, "a publisher was admitted"))
@@ -258,15 +258,15 @@ package struct SourceStateMachine: Sendable, Equatable {
         return changes
     }
 
-    private mutating func sounded(_ now: Int64) -> [Change] {
-        guard self.hasPublisher, self.pendingEnds <= 0, !self.isPublished, self.soundSince == nil else { return [] }
+    private mutating func firstAudioDecoded(_ now: Int64) -> [Change] {
+        guard self.hasPublisher, self.pendingEnds <= 0, !self.isPublished, self.audioSince == nil else { return [] }
         guard self.rules.awaitsVideo else { return self.becomeLive(now, "audio") }
-        self.soundSince = now
+        self.audioSince = now
         return []
     }
 
     private mutating func becomeLive(_ now: Int64, _ reason: String) -> [Change] {
-        self.soundSince = nil
+        self.audioSince = nil
         self.endSilence()
         self.lostAt = nil
         self.endsToDrain = 0
@@ -311,7 +311,7 @@ package struct SourceStateMachine: Sendable, Equatable {
 
     private mutating func endPublication() {
         self.hasPublisher = false
-        self.soundSince = nil
+        self.audioSince = nil
         self.pendingEnds += 1
     }
 

@@ -6,15 +6,15 @@ import Synchronization
 /// The certificate of a listener, which can be renewed without a restart. New TLS handshakes use the new certificate;
 /// open connections keep theirs.
 ///
-/// The owner calls ``look()`` about once per second, and ``reload()`` on request. If a new certificate or key cannot be
+/// The owner calls ``check()`` about once per second, and ``reload()`` on request. If a new certificate or key cannot be
 /// used, the old pair stays in use until a usable pair appears.
 package final class CertificateStore: Sendable {
     /// The result of checking the files.
-    package enum Look: Sendable, Equatable {
+    package enum CheckResult: Sendable, Equatable {
         case unchanged
         /// The new certificate and key are in use; the certificate is valid until this Unix time in seconds.
         case renewed(validUntil: Int64)
-        /// The new certificate or key cannot be used. ``look()`` reports it once for each change of the files, at the
+        /// The new certificate or key cannot be used. ``check()`` reports it once for each change of the files, at the
         /// second check that finds it.
         case refused(MediaError)
     }
@@ -53,7 +53,7 @@ package final class CertificateStore: Sendable {
     package var current: CertificatePair { self.state.withLock(\.pair) }
 
     /// Checks whether the files have changed, and loads them if they have. Blocks while it reads.
-    package func look() -> Look {
+    package func check() -> CheckResult {
         let marks = Self.marks(self.files)
         guard self.state.withLock({ $0.marks != marks }) else { return .unchanged }
         do throws(MediaError) {
@@ -74,7 +74,7 @@ package final class CertificateStore: Sendable {
     }
 
     /// Loads the files even if they have not changed.
-    package func reload() -> Look {
+    package func reload() -> CheckResult {
         do throws(MediaError) {
             return .renewed(validUntil: try self.take(Self.marks(self.files)))
         } catch {

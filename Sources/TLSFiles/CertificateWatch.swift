@@ -5,7 +5,7 @@ import NIOPosix
 package final class CertificateWatch: Sendable {
     package let store: CertificateStore
     private let loop: any EventLoop
-    private let report: @Sendable (CertificateStore.Look) -> Void
+    private let report: @Sendable (CertificateStore.CheckResult) -> Void
     private let task: RepeatedTask
 
     /// Starts to check the files of a store.
@@ -17,13 +17,13 @@ package final class CertificateWatch: Sendable {
     ///     the one that called ``reload()``.
     package init(
         _ store: CertificateStore, on loop: any EventLoop, every pace: TimeAmount = .seconds(1),
-        report: @escaping @Sendable (CertificateStore.Look) -> Void
+        report: @escaping @Sendable (CertificateStore.CheckResult) -> Void
     ) {
         self.store = store
         self.loop = loop
         self.report = report
         self.task = loop.scheduleRepeatedAsyncTask(initialDelay: pace, delay: pace) { _ in
-            NIOThreadPool.singleton.runIfActive(eventLoop: loop) { Self.tell(store.look(), report) }
+            NIOThreadPool.singleton.runIfActive(eventLoop: loop) { Self.tell(store.check(), report) }
         }
     }
 
@@ -32,7 +32,7 @@ package final class CertificateWatch: Sendable {
 
     package func stop() { self.task.cancel() }
 
-    private static func tell(_ look: CertificateStore.Look, _ report: (CertificateStore.Look) -> Void) {
+    private static func tell(_ look: CertificateStore.CheckResult, _ report: (CertificateStore.CheckResult) -> Void) {
         if look != .unchanged { report(look) }
     }
 }

@@ -44,8 +44,8 @@ extension MachineFacts {
 
     /// One finding for all parts without a problem, and one for each other.
     private static func parts(_ parts: [Part], _ area: String) -> [Finding] {
-        let sound = parts.filter { $0.problem == nil }.map(\.name)
-        let list = sound.isEmpty ? [] : [Finding(.ok, area, sound.joined(separator: ", "))]
+        let working = parts.filter { $0.problem == nil }.map(\.name)
+        let list = working.isEmpty ? [] : [Finding(.ok, area, working.joined(separator: ", "))]
         return list
             + parts.compactMap { part in
                 part.problem.map {

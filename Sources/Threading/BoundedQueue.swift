@@ -16,8 +16,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         var waitingPutters = 0
     }
 
-    private enum PutOutcome { case done(wake: Bool), full, closed }
-    private enum TakeOutcome { case element(Element, wake: Bool), empty, drained }
+    private enum EnqueueOutcome { case done(wake: Bool), full, closed }
+    private enum DequeueOutcome { case element(Element, wake: Bool), empty, drained }
 
     private let state = Mutex(State())
     private let available = DispatchSemaphore(value: 0)
@@ -83,7 +83,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     @discardableResult
     package func put(_ element: Element) -> Bool {
         while true {
-            let outcome = self.state.withLock { state -> PutOutcome in
+            let outcome = self.state.withLock { state -> EnqueueOutcome in
                 if state.isClosed { return .closed }
                 if state.elements.count < self.capacity { return .done(wake: self.append(element, to: &state)) }
                 state.waitingPutters += 1
@@ -105,7 +105,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     /// - Returns: `nil` if the queue is closed and empty.
     package func take() -> Element? {
         while true {
-            let outcome = self.state.withLock { state -> TakeOutcome in
+            let outcome = self.state.withLock { state -> DequeueOutcome in
                 if let element = state.elements.popFirst() {
                     return .element(element, wake: self.admitsPutter(&state))
                 }

@@ -67,10 +67,10 @@ extension UploadQueue {
     /// once; see invariant (2).
     mutating func nextDocuments(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
-        let isSoundDue = self.tracks.contains { $0.kind == .audio && $0.playlist.isDue }
+        let isAudioDue = self.tracks.contains { $0.kind == .audio && $0.playlist.isDue }
         for index in self.tracks.indices {
             let track = self.tracks[index]
-            guard track.playlist.isDue, track.playlist.lane.isFree(at: now), track.kind == .audio || !isSoundDue else {
+            guard track.playlist.isDue, track.playlist.lane.isFree(at: now), track.kind == .audio || !isAudioDue else {
                 continue
             }
             let bytes = Array(MediaPlaylist(track.window, dateRanges: self.dateRanges).rendered().utf8)

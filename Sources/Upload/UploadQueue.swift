@@ -18,7 +18,7 @@ package import Packager
 ///     since there is no live edge any more.
 /// (4) An index of thumbnail sheets is sent only when the store has accepted every sheet that the index refers to, in
 ///     that version or a later one. Sheets without a file are skipped.
-/// (5) At most ``UploadRules/mostSlots`` media sequence numbers wait: beyond that the segments of the oldest become
+/// (5) At most ``UploadRules/mostSegments`` media sequence numbers wait: beyond that the segments of the oldest become
 ///     gaps in every track whose segment the store does not have. Media is in memory only for requests in flight, at
 ///     most one per track.
 package struct UploadQueue: Sendable {
@@ -51,7 +51,7 @@ package struct UploadQueue: Sendable {
     }
 
     /// The segments of all tracks with one media sequence number, which are listed together.
-    struct Slot: Sendable {
+    struct QueuedSegment: Sendable {
         let mediaSequence: Int64
         /// Time at which segments that are not uploaded are given up; `Int64.max`: never.
         var deadline: Int64
@@ -77,7 +77,7 @@ package struct UploadQueue: Sendable {
     package let rules: UploadRules
     private(set) var origin: Int64?
     var tracks: [Track] = []
-    var slots: [Slot] = []
+    var segments: [QueuedSegment] = []
     var dateRanges = DateRangeList()
     var multivariantName = ""
     var multivariant = ""
@@ -137,13 +137,13 @@ package struct UploadQueue: Sendable {
             self.multivariant = listing.multivariant
             self.multivariantDocument.change()
         }
-        let first = self.slots.last.map { $0.mediaSequence + 1 } ?? self.nextMediaSequence
+        let first = self.segments.last.map { $0.mediaSequence + 1 } ?? self.nextMediaSequence
         for number in first..<max(first, listing.nextMediaSequence) { self.add(number, listing, at: now) }
         if listing.isEnded, !self.isEnded {
             self.isEnded = true
-            for index in self.slots.indices { self.slots[index].deadline = .max }
+            for index in self.segments.indices { self.segments[index].deadline = .max }
         }
-        while self.slots.count > self.rules.mostSlots {
+        while self.segments.count > self.rules.mostSegments {
             self.giveUp(0) { _ in true }
             self.settle()
         }
@@ -162,8 +162,8 @@ package struct UploadQueue: Sendable {
         // A shorter segment gets as much time as a full one: the store may take as long for it.
         let whole = listing.tracks.map { Int64($0.targetDuration) &* TimeMath.nanoseconds }.max() ?? 0
         let length = max(whole, entries.map { $0.segment.duration.nanoseconds }.max() ?? 0)
-        self.slots.append(
-            Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
+        self.segments.append(
+            QueuedSegment(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
     }
 
     /// Restores the state from the previous worker's record. Without a record that fits the listing, the store counts as
@@ -175,7 +175,7 @@ package struct UploadQueue: Sendable {
         let known = record.flatMap { $0.origin == listing.origin && $0.next >= first ? $0 : nil }
         self.nextMediaSequence =
             known.map { min($0.next, listing.nextMediaSequence) }
-            ?? max(first, listing.nextMediaSequence - Int64(max(1, self.rules.mostSlots / 2)))
+            ?? max(first, listing.nextMediaSequence - Int64(max(1, self.rules.mostSegments / 2)))
         self.restamped = known?.restamped ?? UploadRecord.Restamped()
         for track in listing.tracks {
             let before = track.segments.filter { $0.mediaSequence < self.nextMediaSequence }
@@ -232,7 +232,7 @@ package struct UploadQueue: Sendable {
 
     /// Returns the requests to start now. Each must be answered once with ``answered(_:_:at:jitter:)``.
     package mutating func next(at now: Int64) -> [UploadRequest] {
-        for index in self.slots.indices where self.slots[index].deadline <= now {
+        for index in self.segments.indices where self.segments[index].deadline <= now {
             self.giveUp(index) { $0.state == .waiting }
         }
         self.settle()
@@ -253,7 +253,7 @@ package struct UploadQueue: Sendable {
     private mutating func nextMedia(_ index: Int, _ now: Int64) -> UploadRequest? {
         guard self.tracks[index].media.isFree(at: now) else { return nil }
         let track = self.tracks[index]
-        guard let slot = self.slots.first(where: { !$0.entries[index].isSettled }) else {
+        guard let slot = self.segments.first(where: { !$0.entries[index].isSettled }) else {
             return track.gapMaps.first.flatMap { self.mapRequest(index, $0, UploadRules.segmentAttempt) }
         }
         let entry = slot.entries[index]
@@ -316,26 +316,26 @@ package struct UploadQueue: Sendable {
             if outcome.isFinal { self.tracks[track].gapMaps.removeAll { $0 == name } }
         case .segment(let track, let number, let isSlate):
             self.tracks[track].media.answered(outcome, now, jitter)
-            guard outcome.isFinal, let index = self.slots.firstIndex(where: { $0.mediaSequence == number }) else {
+            guard outcome.isFinal, let index = self.segments.firstIndex(where: { $0.mediaSequence == number }) else {
                 break
             }
-            let entry = self.slots[index].entries[track]
+            let entry = self.segments[index].entries[track]
             guard !entry.isSettled else { break }
             if outcome == .absent {
                 // If the slate cannot be made either, the segment becomes a gap.
                 let isGap = isSlate || self.rules.restamp == .gap
-                self.slots[index].entries[track].state = isGap ? .gap : .slate
-                self.slots[index].lost.insert(track)
+                self.segments[index].entries[track].state = isGap ? .gap : .slate
+                self.segments[index].lost.insert(track)
             } else {
                 if isSlate {
                     let segment = entry.segment.renamed(entry.segment.slateName)
-                    self.slots[index].entries[track].segment = segment
+                    self.segments[index].entries[track].segment = segment
                     self.restamped.note(track: self.tracks[track].name, number, uri: segment.uri)
                 } else if entry.state == .slate {
                     // The segment was late, but the store has accepted it after all.
-                    self.slots[index].lost.remove(track)
+                    self.segments[index].lost.remove(track)
                 }
-                self.slots[index].entries[track].state = .taken
+                self.segments[index].entries[track].state = .taken
             }
         case .playlist(let track, let version):
             self.tracks[track].playlist.answered(outcome, version, now, jitter)
@@ -378,40 +378,40 @@ package struct UploadQueue: Sendable {
     // MARK: Settling
 
     private mutating func giveUp(_ index: Int, where isGivenUp: (Entry) -> Bool) {
-        let isOver = self.slots.count > self.rules.mostSlots
-        for track in self.slots[index].entries.indices {
-            let entry = self.slots[index].entries[track]
+        let isOver = self.segments.count > self.rules.mostSegments
+        for track in self.segments[index].entries.indices {
+            let entry = self.segments[index].entries[track]
             guard !entry.isSettled, isGivenUp(entry) else { continue }
-            self.slots[index].entries[track].state = self.rules.restamp == .gap || isOver ? .gap : .slate
-            self.slots[index].lost.insert(track)
+            self.segments[index].entries[track].state = self.rules.restamp == .gap || isOver ? .gap : .slate
+            self.segments[index].lost.insert(track)
         }
     }
 
     private mutating func drop(_ track: Int, where isDropped: (Entry) -> Bool) {
-        for index in self.slots.indices {
-            let entry = self.slots[index].entries[track]
+        for index in self.segments.indices {
+            let entry = self.segments[index].entries[track]
             guard !entry.isSettled, isDropped(entry) else { continue }
-            self.slots[index].entries[track].state = .gap
-            self.slots[index].lost.insert(track)
+            self.segments[index].entries[track].state = .gap
+            self.segments[index].lost.insert(track)
         }
     }
 
     /// Lists, in order, the segments that have been accepted or given up in all tracks.
     private mutating func settle() {
         var isChanged = false
-        while let slot = self.slots.first, slot.entries.allSatisfy(\.isSettled) {
-            self.slots.removeFirst()
+        while let slot = self.segments.first, slot.entries.allSatisfy(\.isSettled) {
+            self.segments.removeFirst()
             self.list(slot)
             isChanged = true
         }
-        if self.slots.isEmpty, self.isEnded, self.tracks.contains(where: { !$0.window.isEnded }) {
+        if self.segments.isEmpty, self.isEnded, self.tracks.contains(where: { !$0.window.isEnded }) {
             for index in self.tracks.indices { self.tracks[index].window.end() }
             isChanged = true
         }
         if isChanged { self.changeLists() }
     }
 
-    private mutating func list(_ slot: Slot) {
+    private mutating func list(_ slot: QueuedSegment) {
         for (index, entry) in slot.entries.enumerated() {
             let name = self.tracks[index].name
             var segment = entry.segment
@@ -451,7 +451,7 @@ package struct UploadQueue: Sendable {
             if count > 0 { self.tracks[index].window.removeFirst(Int(count)) }
             let current = self.tracks[index].window.segments.last?.map
             // A room can return to an earlier output size and use its initialization segment again.
-            let awaited = Set(self.slots.map { $0.entries[index].segment.map.uri })
+            let awaited = Set(self.segments.map { $0.entries[index].segment.map.uri })
             let expired = self.tracks[index].window.takeExpired(at: self.mediaTime, current: current).filter {
                 !awaited.contains($0)
             }
@@ -495,7 +495,7 @@ package struct UploadQueue: Sendable {
     }
 
     /// Number of media sequence numbers that the output lists and the store's playlists do not list yet.
-    package var waitingSlots: Int { self.slots.count }
+    package var waitingSegments: Int { self.segments.count }
 
     /// Whether an upload has failed since the store last accepted one.
     package var isFailing: Bool { self.failures > 0 }
@@ -503,7 +503,7 @@ package struct UploadQueue: Sendable {
     /// Whether every listed segment was accepted or given up, the store has the initialization segments of all gaps,
     /// and the playlists and thumbnail sheets in the store are up to date.
     package var isSettled: Bool {
-        self.slots.isEmpty
+        self.segments.isEmpty
             && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue && $0.gapMaps.isEmpty }
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
@@ -520,9 +520,9 @@ package struct UploadQueue: Sendable {
     /// Returns the time at which to call ``next(at:)`` again if no response arrives before; `nil` if that is not
     /// necessary.
     package func wake(after now: Int64) -> Int64? {
-        var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
+        var times = self.segments.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
         for (index, track) in self.tracks.enumerated() {
-            let hasMedia = self.slots.contains { !$0.entries[index].isSettled } || !track.gapMaps.isEmpty
+            let hasMedia = self.segments.contains { !$0.entries[index].isSettled } || !track.gapMaps.isEmpty
             if track.media.request == nil, hasMedia {
                 times.append(track.media.due)
             }

@@ -61,7 +61,7 @@ package struct UploadRules: Sendable, Hashable {
     package var patience: Int64?
     /// Maximum number of media sequence numbers that wait; 1 or more. The tracks' segments with one number count once.
     /// Beyond that the oldest are given up.
-    package var mostSlots = 16
+    package var mostSegments = 16
     package var restamp = Restamp.gap
     /// Whether objects are deleted when no player needs them any more.
     package var deletes = true
@@ -97,8 +97,8 @@ package struct UploadRules: Sendable, Hashable {
     package func settling(_ listing: OutputListing, within time: Int64) -> UploadRules {
         var rules = self
         rules.patience = max(self.patience ?? 0, time)
-        // Without a record the queue starts with the newest `mostSlots / 2` segments.
-        rules.mostSlots = max(self.mostSlots, 2 * (listing.tracks.map(\.segments.count).max() ?? 0))
+        // Without a record the queue starts with the newest `mostSegments / 2` segments.
+        rules.mostSegments = max(self.mostSegments, 2 * (listing.tracks.map(\.segments.count).max() ?? 0))
         return rules
     }
 }

@@ -24,7 +24,7 @@ package final class Uploader: Sendable {
         package var failure: String?
         /// Number of media sequence numbers that the store's playlists do not list yet, plus listings that the queue
         /// has not processed yet.
-        package var waitingSlots = 0
+        package var waitingSegments = 0
         /// Number of uploads that the store has accepted, including playlists.
         package var taken: Int64 = 0
         /// Number of failed uploads; each attempt counts, deletions do not.
@@ -253,7 +253,7 @@ package final class Uploader: Sendable {
         return self.state.withLock { state in
             Statistics(
                 isFailing: state.queue.isFailing, failure: state.queue.failure,
-                waitingSlots: state.queue.waitingSlots + listed,
+                waitingSegments: state.queue.waitingSegments + listed,
                 taken: state.queue.taken, failed: state.queue.failed, lost: state.queue.lost, bytes: state.bytes)
         }
     }

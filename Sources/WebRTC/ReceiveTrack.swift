@@ -65,7 +65,7 @@ package struct ReceiveTrack: Sendable {
     /// Time from a request to its copy, in nanoseconds: a short burst of loss should not take both.
     private static let copyDelay: Int64 = 10_000_000
 
-    private struct Missing {
+    private struct MissingPacket {
         let sequence: Int64
         let noticed: Int64
         var abandonAt: Int64
@@ -113,7 +113,7 @@ package struct ReceiveTrack: Sendable {
     private var next: Int64?
     /// Numbers between ``next`` and the highest that have not arrived, ascending; also ascending in when they were
     /// noticed.
-    private var missing: [Missing] = []
+    private var missing: [MissingPacket] = []
     /// Packets by number modulo the size, which is a power of two and grows; empty until one has to wait.
     private var ring: [OrderedPacket?] = []
     private var heldBytes = 0
@@ -297,7 +297,7 @@ package struct ReceiveTrack: Sendable {
         let due = self.timing.isRepaired ? noticed + self.timing.firstRequest : .max
         for sequence in range {
             self.missing.append(
-                Missing(
+                MissingPacket(
                     sequence: sequence, noticed: noticed, abandonAt: noticed + self.timing.wait, nextRequest: due))
         }
         self.nextRequest = min(self.nextRequest, due)
@@ -308,7 +308,7 @@ package struct ReceiveTrack: Sendable {
         guard let next = self.next else { return }
         for sequence in next..<first {
             self.missing.append(
-                Missing(
+                MissingPacket(
                     sequence: sequence, noticed: now, abandonAt: now + self.timing.start, nextRequest: .max,
                     isKnown: false))
         }

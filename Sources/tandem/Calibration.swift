@@ -21,7 +21,7 @@ struct Calibration {
     private static let fewest = 10
 
     private let clock = SystemClock()
-    private let pictures: [Picture]
+    private let frames: [Picture]
     private let report: (String) -> Void
     private let deadline: Int64
 
@@ -33,14 +33,14 @@ struct Calibration {
         LibAV.setNativeLogging(false)
         report("measuring this machine, for at most a minute; nothing else should run")
         let calibration = Calibration(
-            pictures: try CalibrationMaterial.pictures(
+            frames: try CalibrationMaterial.frames(
                 count: self.length, width: self.width, height: self.height, fps: self.fps),
             report: report, deadline: SystemClock().now() + self.budget)
         return try calibration.run()
     }
 
-    private init(pictures: [Picture], report: @escaping (String) -> Void, deadline: Int64) {
-        self.pictures = pictures
+    private init(frames: [Picture], report: @escaping (String) -> Void, deadline: Int64) {
+        self.frames = frames
         self.report = report
         self.deadline = deadline
     }
@@ -48,13 +48,13 @@ struct Calibration {
     private func run() throws(MediaError) -> CostCoefficients {
         var found = CostCoefficients.reference
         found.machine = "this machine, FFmpeg \(LibAV.version)"
-        let low = try self.encode(.veryfast, bitrate: 1_000_000, pictures: Self.length)
-        let high = try self.encode(.veryfast, bitrate: 5_000_000, pictures: Self.length)
+        let low = try self.encode(.veryfast, bitrate: 1_000_000, frames: Self.length)
+        let high = try self.encode(.veryfast, bitrate: 5_000_000, frames: Self.length)
         found.encodePerMegabit = Self.slope(low, high, atMost: 60_000_000)
         found.encodePerMegapixel[.veryfast] = low.perMegapixel(without: found.encodePerMegabit)
         try self.decode(low, high, &found)
         try self.scaleAndCompose(&found)
-        try self.sound(&found)
+        try self.audio(&found)
         // Costs of the clock, listeners and files are estimated from the speed of the machine.
         let speed = self.ratio(found)
         found.roomPerSecond = Self.scaled(found.roomPerSecond, speed)
@@ -78,7 +78,7 @@ struct Calibration {
         }
     }
 
-    private func encode(_ preset: VideoEncoding.Preset, bitrate: Int, pictures: Int) throws(MediaError) -> Coded {
+    private func encode(_ preset: VideoEncoding.Preset, bitrate: Int, frames: Int) throws(MediaError) -> Coded {
         var settings = VideoEncoderSettings(
             width: Self.width, height: Self.height, fps: Self.fps, preset: preset.x264Name, profile: "high",
             bitrate: bitrate, maxBitrate: bitrate * 11 / 10, bufferSize: bitrate * 11 / 10,
@@ -88,7 +88,7 @@ struct Calibration {
         var coded = Coded()
         coded.parameterSets = encoder.parameterSets
         let start = SystemClock.processCPU()
-        for index in 0..<pictures {
+        for index in 0..<frames {
             let isDone = index >= Self.fewest && SystemClock.processCPU() - start > Self.share
             if isDone { break }
             try encoder.encode(self.picture(index), pts: Int64(index), forceIDR: index % 32 == 0) {
@@ -102,8 +102,8 @@ struct Calibration {
     }
 
     private func picture(_ index: Int) -> Picture {
-        let phase = index % (2 * self.pictures.count)
-        return self.pictures[phase < self.pictures.count ? phase : 2 * self.pictures.count - 1 - phase]
+        let phase = index % (2 * self.frames.count)
+        return self.frames[phase < self.frames.count ? phase : 2 * self.frames.count - 1 - phase]
     }
 
     /// Returns the cost of encoding or decoding a megabit: the additional cost of the same frames at a higher bit rate.
@@ -124,7 +124,7 @@ struct Calibration {
                 found.encodePerMegapixel[preset] = Self.scaled(reference[preset] ?? 0, speed)
                 self.report("\(preset.rawValue): no time left, estimated")
             } else {
-                let coded = try self.encode(preset, bitrate: 2_500_000, pictures: Self.length)
+                let coded = try self.encode(preset, bitrate: 2_500_000, frames: Self.length)
                 found.encodePerMegapixel[preset] = coded.perMegapixel(without: found.encodePerMegabit)
                 self.report("\(preset.rawValue): \((found.encodePerMegapixel[preset] ?? 0) / 1000) us per megapixel")
             }
@@ -146,10 +146,10 @@ struct Calibration {
             guard let record = AVCRecord(annexB: coded.parameterSets)?.record else { return coded }
             let decoder = try VideoDecoder.open(
                 CodecParameters(codec: .h264, configuration: record), place: "calibration")
-            var pictures = 0
+            var frames = 0
             let start = SystemClock.processCPU()
-            for packet in coded.packets { _ = decoder.decode(packet) { _ in pictures += 1 } }
-            decoder.finish { _ in pictures += 1 }
+            for packet in coded.packets { _ = decoder.decode(packet) { _ in frames += 1 } }
+            decoder.finish { _ in frames += 1 }
             var result = coded
             result.nanoseconds = SystemClock.processCPU() - start
             return result
@@ -187,13 +187,13 @@ struct Calibration {
         return (SystemClock.processCPU() - start) * 1_000_000 / Int64(rounds * pixels)
     }
 
-    private func sound(_ found: inout CostCoefficients) throws(MediaError) {
+    private func audio(_ found: inout CostCoefficients) throws(MediaError) {
         let pattern = TestPattern(name: "calibration")
         let encoder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "calibration")
         let seconds: Int64 = 8
         let frames = seconds * 48_000 / Int64(AudioEncoder.frameLength)
         let blocks = (0..<frames).map {
-            pattern.sound(from: $0 * Int64(AudioEncoder.frameLength), count: AudioEncoder.frameLength)
+            pattern.audio(from: $0 * Int64(AudioEncoder.frameLength), count: AudioEncoder.frameLength)
         }
         let start = SystemClock.processCPU()
         var position: Int64 = 0
@@ -204,6 +204,6 @@ struct Calibration {
         let cost = (SystemClock.processCPU() - start) / seconds
         // A tone with silences is easier to encode than voices and music.
         found.aacPerSecond = max(cost, cost * 3 / 2)
-        found.soundPerSecond = found.aacPerSecond / 3
+        found.audioPerSecond = found.aacPerSecond / 3
     }
 }

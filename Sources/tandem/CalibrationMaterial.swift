@@ -14,17 +14,17 @@ enum CalibrationMaterial {
     /// Generates the frames with which a calibration measures.
     ///
     /// - Throws: ``MediaError/Code/rejected`` if this FFmpeg lacks a filter, ``MediaError/Code/outOfMemory``.
-    static func pictures(count: Int, width: Int, height: Int, fps: Int) throws(MediaError) -> [Picture] {
+    static func frames(count: Int, width: Int, height: Int, fps: Int) throws(MediaError) -> [Picture] {
         let (small, low) = (width / self.grain & ~1, height / self.grain & ~1)
         let graph = try FilterGraph.open(
             "[a]scale=\(width):\(height):flags=bicubic,noise=alls=\(self.noise):allf=t[o]",
             inputs: [FilterGraph.Input(label: "a", format: .canvas(width: small, height: low))], outputs: ["o"],
             fps: fps, place: "calibration")
-        var pictures: [Picture] = []
+        var frames: [Picture] = []
         for index in 0..<count {
-            pictures += try graph.run([try self.drawn(index, width: small, height: low)], pts: Int64(index))
+            frames += try graph.run([try self.drawn(index, width: small, height: low)], pts: Int64(index))
         }
-        return pictures
+        return frames
     }
 
     private static func drawn(_ index: Int, width: Int, height: Int) throws(MediaError) -> Picture {

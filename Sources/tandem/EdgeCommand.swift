@@ -228,7 +228,7 @@ struct EdgeCommand: AsyncParsableCommand {
             ]).text + "\n")
     }
 
-    private static func report(_ look: CertificateStore.Look, _ logger: Logger) {
+    private static func report(_ look: CertificateStore.CheckResult, _ logger: Logger) {
         switch look {
         case .unchanged: break
         case .renewed(let validUntil): logger.info("new certificate", metadata: ["validUntil": "\(validUntil)"])

@@ -18,7 +18,7 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
 /// Writes log lines to standard error, each in one piece: as text, or as one JSON object per line.
 struct LogOutput: LogHandler {
     /// Metadata keys that identify the worker. They are left out of text lines.
-    enum Whose {
+    enum IdentityKey {
         static let room = "room"
         static let instance = "instance"
         static let all: Set<String> = [Self.room, Self.instance, "incarnation"]
@@ -28,33 +28,33 @@ struct LogOutput: LogHandler {
     let label: String
     let isJSON: Bool
     let lines: LineWriter
-    let book: LogRing
+    let logRing: LogRing
     /// Minimum level of this logger, in addition to that of the process; nil: only that of the process.
     private var least: Logger.Level?
-    private static let current = Mutex<(lines: LineWriter, book: LogRing)?>(nil)
+    private static let current = Mutex<(lines: LineWriter, logRing: LogRing)?>(nil)
 
-    private init(label: String, isJSON: Bool, lines: LineWriter, book: LogRing) {
-        (self.label, self.isJSON, self.lines, self.book) = (label, isJSON, lines, book)
+    private init(label: String, isJSON: Bool, lines: LineWriter, logRing: LogRing) {
+        (self.label, self.isJSON, self.lines, self.logRing) = (label, isJSON, lines, logRing)
     }
 
     /// The log level of the process, which operators can change while it runs, or this logger's minimum if that is
     /// higher.
     var logLevel: Logger.Level {
-        get { max(self.least ?? .trace, self.book.level) }
+        get { max(self.least ?? .trace, self.logRing.level) }
         set { self.least = newValue }
     }
 
     /// The last log lines, which the control API returns; `nil` before ``bootstrap(_:level:)``.
-    static var book: LogRing? { self.current.withLock { $0?.book } }
+    static var logRing: LogRing? { self.current.withLock { $0?.logRing } }
 
     /// Sets up logging for the process.
     static func bootstrap(_ format: LogFormat, level: Logger.Level) {
         let isJSON = format == .json || (format == .auto && !StandardError.isTerminal)
         let lines = StandardError.lines()
         // The libraries' own log lines are only useful for debugging.
-        let book = LogRing(level: level) { LibAV.setNativeLogging($0 <= .debug) }
-        self.current.withLock { $0 = (lines, book) }
-        LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
+        let logRing = LogRing(level: level) { LibAV.setNativeLogging($0 <= .debug) }
+        self.current.withLock { $0 = (lines, logRing) }
+        LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, logRing: logRing) }
     }
 
     /// Writes the pending log lines; call it before the process ends.
@@ -73,11 +73,11 @@ struct LogOutput: LogHandler {
             .init("msg", .string("\(event.message)")), .init("logger", .string(self.label)),
         ]
         let line = JSONValue.object(common + merged.map { .init($0.key, .string("\($0.value)")) }).text
-        self.book.append(line)
+        self.logRing.append(line)
         if self.isJSON {
             self.lines.write(line)
         } else {
-            let details = merged.filter { !Whose.all.contains($0.key) }.map { " \($0.key)=\($0.value)" }.joined()
+            let details = merged.filter { !IdentityKey.all.contains($0.key) }.map { " \($0.key)=\($0.value)" }.joined()
             self.lines.write("\(time.dropFirst(11).prefix(12)) \(event.level) \(event.message)\(details)")
         }
     }

@@ -58,7 +58,7 @@ struct PublishCommand: AsyncParsableCommand {
             throw ValidationError("--bitrate \(self.bitrate): give 50000 to 50000000 bits per second")
         }
         guard self.audioTrack.count <= 3 else { throw ValidationError("--audio-track: give up to 3") }
-        let sounds = self.audioTrack
+        let audioPaths = self.audioTrack
         var nanoseconds: Int64?
         if let duration = self.duration {
             guard let ms = Int64(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {
@@ -96,10 +96,10 @@ struct PublishCommand: AsyncParsableCommand {
                         } else {
                             main = try FileInput(path: input, loops: loops)
                         }
-                        if sounds.isEmpty { return main }
+                        if audioPaths.isEmpty { return main }
                         var tracks: [any PublishInput] = []
-                        for path in sounds { tracks.append(try FileInput(path: path, loops: loops)) }
-                        return try CombinedInput(main, sounds: tracks)
+                        for path in audioPaths { tracks.append(try FileInput(path: path, loops: loops)) }
+                        return try CombinedInput(main, audio: tracks)
                     }
                     continuation.resume(returning: nil)
                 } catch {

@@ -33,8 +33,8 @@ enum RoomRunner {
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let stops = await StopSignals.trap()
         var logger = Logger(label: "tandem")
-        logger[metadataKey: LogOutput.Whose.room] = "\(settings.pipeline.room.roomID)"
-        logger[metadataKey: LogOutput.Whose.instance] = "\(InstanceName.ofThisProcess)"
+        logger[metadataKey: LogOutput.IdentityKey.room] = "\(settings.pipeline.room.roomID)"
+        logger[metadataKey: LogOutput.IdentityKey.instance] = "\(InstanceName.ofThisProcess)"
         let webhooks: [Webhook]
         do {
             webhooks = try settings.pipeline.webhooks()
@@ -84,7 +84,7 @@ enum RoomRunner {
     private static func told(_ settings: RoomSettings) -> RoomSettings {
         var settings = settings
         settings.keepLadder()
-        settings.logs = LogOutput.book
+        settings.logs = LogOutput.logRing
         settings.versions = [("version", TandemVersion.number), ("ffmpeg", LibAV.version)]
         return settings
     }
@@ -137,11 +137,11 @@ enum RoomRunner {
             group.cancelAll()
             return outcome ?? .ended
         }
-        let verdict = room.verdict(outcome)
+        let result = room.result(outcome)
         switch outcome {
         case .ended:
-            if let error = verdict.error { return Self.say(error, logger) }
-            let code = room.damage.isEmpty ? "ok" : verdict.word
+            if let error = result.error { return Self.say(error, logger) }
+            let code = room.damage.isEmpty ? "ok" : result.word
             return Self.say(.roomOver, room.endCode?.rawValue ?? code, logger)
         case .drained: return Self.say(.drained, "ok", logger)
         case .superseded: return Self.say(.drained, ErrorCode.superseded.rawValue, logger)
@@ -169,7 +169,7 @@ enum RoomRunner {
         _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
     ) async -> ExitStatus? {
         EndedRoom.removeLeftovers(settings.pipeline)
-        var debts: [MediaError] = []
+        var errors: [MediaError] = []
         var watch: RecoveryStatus?
         let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
@@ -177,7 +177,7 @@ enum RoomRunner {
         // A new session continues a recording that has not been finalized, and so does a room that has not ended.
         let hasEnded = !settings.newSession && EndedRoom.exists(pipeline)
         RecordingSettings(pipeline)?.removeLeftovers()
-        let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
+        let due = RecordingSettings(pipeline)?.dueSessions(roomHasEnded: hasEnded) ?? []
         if !due.isEmpty {
             let begun = await RecoveryStatus.begin(
                 "finishing the recording", patience: Self.stepPatience, pipeline, clock: clock, logger)
@@ -186,7 +186,7 @@ enum RoomRunner {
                 let error = await StageThread.run("record") {
                     RecordingReport(recording, events: events, clock: clock).finish { begun.advanced() }
                 }
-                if let error { debts.append(error) }
+                if let error { errors.append(error) }
             }
         }
         var isOwed = watch != nil
@@ -201,17 +201,17 @@ enum RoomRunner {
                 } else {
                     watch = await RecoveryStatus.begin(doing, patience: patience, pipeline, clock: clock, logger)
                 }
-                if let error = await uploads.settle() { debts.append(error) }
+                if let error = await uploads.settle() { errors.append(error) }
             }
         } catch {
             isOwed = true
-            debts.append(error)
+            errors.append(error)
         }
-        await watch?.end(isOver: debts.isEmpty && !settings.newSession)
+        await watch?.end(isOver: errors.isEmpty && !settings.newSession)
         guard isOwed else { return nil }
-        for debt in debts.dropFirst() { StandardError.write("\(debt)\n") }
-        if let debt = debts.first {
-            return Self.say(pipeline.clock == .offline ? debt : RoomVerdict.unfinished(debt), logger)
+        for error in errors.dropFirst() { StandardError.write("\(error)\n") }
+        if let error = errors.first {
+            return Self.say(pipeline.clock == .offline ? error : RoomResult.unfinished(error), logger)
         }
         // The earlier worker has already reported that the room is closed, and its outcome.
         events.emit("room.settled", ["outcome": "ended"])

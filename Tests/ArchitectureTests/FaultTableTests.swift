@@ -49,10 +49,10 @@ struct FaultTableTests {
         ("P07", .tests(["FLVDemuxerTests.commandsInMidStream"])),
         (
             "P08",
-            .tests(["FLVDemuxerTests.soundChange", "FormatChangeTests.rotation", "SoundClickTests.changes"])
+            .tests(["FLVDemuxerTests.audioChange", "FormatChangeTests.rotation", "AudioClickTests.changes"])
         ),
         ("P09", .tests(["FLVDemuxerTests.aac", "FLVDemuxerTests.manyChannels", "FLVDemuxerTests.adtsOnly"])),
-        ("P10", .tests(["FLVDemuxerTests.mp3", "PlainSoundTests.parameters", "SoundCodecTests.everyKind"])),
+        ("P10", .tests(["FLVDemuxerTests.mp3", "PlainAudioTests.parameters", "AudioCodecTests.everyKind"])),
         (
             "P11",
             .tests([
@@ -63,9 +63,9 @@ struct FaultTableTests {
         (
             "P12",
             .tests([
-                "EnhancedFaultTests.codedFrames", "EnhancedFaultTests.wholePictures", "EnhancedFaultTests.sound",
+                "EnhancedFaultTests.codedFrames", "EnhancedFaultTests.wholePictures", "EnhancedFaultTests.audio",
                 "EnhancedFaultTests.flacRecords", "EnhancedFaultTests.flacFaults",
-                "EnhancedFaultTests.soundBeforeRecord",
+                "EnhancedFaultTests.audioBeforeRecord",
             ])
         ),
         (
@@ -120,7 +120,7 @@ struct FaultTableTests {
         ("NetEase 5", .tests(["RoomPKTests.phases", "RoomDateRangeTests.inStep"])),
         ("NetEase 6", .tests(["LossTests.cycles", "RoomPKTests.grace"])),
         ("NetEase 7", .tests(["RoomSceneTests.documents"])),
-        ("NetEase 8", .tests(["MixerSoundTests.muteIsSampleAccurate"])),
+        ("NetEase 8", .tests(["MixerAudioTests.muteIsSampleAccurate"])),
         ("NetEase 9", .tests(["RoomOutputTests.canvasPerScene"])),
         (
             "NetEase 10",

@@ -127,7 +127,7 @@ struct LiveCaseTests {
             22, "a part's boxes",
             .tests([
                 "InitializationSegmentTests.fragment", "TrackSegmenterTests.fragments",
-                "LibavformatTests.pictures",
+                "LibavformatTests.frames",
             ])
         ),
         (
@@ -203,7 +203,7 @@ struct LiveCaseTests {
             42, "part durations",
             .tests([
                 "EdgeTests.partRatio",
-                "TrackSegmenterTests.soundOffGrid",
+                "TrackSegmenterTests.audioOffGrid",
             ])
         ),
         (
@@ -308,7 +308,7 @@ struct LiveCaseTests {
         (
             60, "another codec",
             .tests([
-                "SoundFormatTests.rateChange",
+                "AudioFormatTests.rateChange",
                 "FormatChangeTests.rotation",
             ])
         ),

@@ -46,10 +46,10 @@ struct AudioTapServerTests {
     @Test("a client with a token gets the program time and the samples; one without a token or a handshake is refused")
     func served() async throws {
         let room = FakeRoom()
-        var doors = ControlListenerOptions()
-        doors.opensReads = true
+        var options = ControlListenerOptions()
+        options.opensReads = true
         let server = try await ControlServer.start(
-            listen: try ListenAddress(parsing: "127.0.0.1:0"), token: "t", room: room, doors: doors,
+            listen: try ListenAddress(parsing: "127.0.0.1:0"), token: "t", room: room, options: options,
             logger: Logger(label: "test"))
         let probe = WebSocketProbe(server.boundAddress)
         try await probe.talk("/v1/audio") { talk in #expect(talk.head.hasPrefix("HTTP/1.1 401 ")) }

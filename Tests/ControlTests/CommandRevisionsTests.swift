@@ -6,7 +6,7 @@ import Testing
 import Control
 
 @Suite("CommandRevisions and RequestBudget: ETag, If-Match, Idempotency-Key and request rate limit")
-struct ControlLedgerTests {
+struct CommandRevisionsTests {
     private static func request(
         _ fields: [String: String] = [:], _ method: HTTPRequest.Method = .put, _ path: String = "/v1/program",
         _ body: String = #"{"scene":"pk"}"#

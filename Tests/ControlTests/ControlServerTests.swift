@@ -43,10 +43,10 @@ struct ControlServerTests {
 
     @Test("control requests over the rate limit get 429 with Retry-After; a health probe is still answered")
     func rate() async throws {
-        var doors = ControlListenerOptions()
-        doors.requestsPerSecond = 3
+        var options = ControlListenerOptions()
+        options.requestsPerSecond = 3
         let server = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), options: options,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         var refused: HTTPProbe.Reply?
@@ -64,11 +64,11 @@ struct ControlServerTests {
         "control requests without a valid token share one rate limit; the read and the command token each have their own"
     )
     func ownBudgets() async throws {
-        var doors = ControlListenerOptions()
-        doors.requestsPerSecond = 20
-        doors.readToken = "r3ader"
+        var options = ControlListenerOptions()
+        options.requestsPerSecond = 20
+        options.readToken = "r3ader"
         let server = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "c0mmand", room: FakeRoom(), doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "c0mmand", room: FakeRoom(), options: options,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         func spend(_ fields: String) async throws -> [Int] {
@@ -208,12 +208,12 @@ struct ControlServerTests {
         "the control listener passes requests under /media to its media handler if it has one, and requires the token for them"
     )
     func media() async throws {
-        var doors = ControlListenerOptions()
-        doors.media = ControlListenerOptions.Media(isReading: false) { request, answer in
+        var options = ControlListenerOptions()
+        options.media = ControlListenerOptions.Media(isReading: false) { request, answer in
             answer(.plain(.ok, request.head.path ?? ""))
         }
         let server = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: FakeRoom(), doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: FakeRoom(), options: options,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         #expect(try await probe.request("GET /media/a.m3u8?_HLS_msn=3").status == 401)
@@ -292,13 +292,13 @@ struct ControlServerTests {
     )
     func origins() async throws {
         let room = FakeRoom()
-        var doors = ControlListenerOptions()
-        doors.allowOrigins = ["https://console.example"]
-        doors.media = ControlListenerOptions.Media(isReading: true) { _, answer in
+        var options = ControlListenerOptions()
+        options.allowOrigins = ["https://console.example"]
+        options.media = ControlListenerOptions.Media(isReading: true) { _, answer in
             answer(ListenerReply(.ok, fields: [.vary: "Accept-Encoding"], body: .text("#EXTM3U")))
         }
         let server = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: room, doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: room, options: options,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         let preflight = try await probe.request("OPTIONS /v1/room", ["Origin: https://console.example"])
@@ -319,7 +319,7 @@ struct ControlServerTests {
         await server.stop()
         // Without a token only pages of listed origins may send commands.
         let open = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: room, doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: room, options: options,
             logger: Logger(label: "test"))
         let page = HTTPProbe(open.boundAddress)
         #expect(try await page.request("POST /v1/room:drain", ["Origin: https://evil.example"]).status == 403)
@@ -329,10 +329,10 @@ struct ControlServerTests {
 
     @Test("the control server replaces its tokens without a restart: the new ones are valid, the old ones are not")
     func renewal() async throws {
-        var doors = ControlListenerOptions()
-        doors.readToken = "reader"
+        var options = ControlListenerOptions()
+        options.readToken = "reader"
         let server = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "old", room: FakeRoom(), doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "old", room: FakeRoom(), options: options,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         func status(_ line: String, _ token: String) async throws -> Int {
@@ -377,16 +377,16 @@ struct ControlServerTests {
     )
     func logs() async throws {
         let applied = Mutex<[Logger.Level]>([])
-        let book = LogRing(level: .info) { level in applied.withLock { $0.append(level) } }
-        var doors = ControlListenerOptions()
-        doors.logs = book
-        doors.versions = [("version", "1.2.3")]
+        let logRing = LogRing(level: .info) { level in applied.withLock { $0.append(level) } }
+        var options = ControlListenerOptions()
+        options.logs = logRing
+        options.versions = [("version", "1.2.3")]
         let server = try await ControlServer.start(
-            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), options: options,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
-        for number in 0..<(LogRing.capacity + 3) { book.append("{\"n\":\(number)}") }
-        book.append(#"{"n":"\#(String(repeating: "x", count: 5_000))"}"#)
+        for number in 0..<(LogRing.capacity + 3) { logRing.append("{\"n\":\(number)}") }
+        logRing.append(#"{"n":"\#(String(repeating: "x", count: 5_000))"}"#)
         #expect(
             try await probe.request("GET /v1/logs?tail=2").text
                 == #"{"level":"info","lines":[{"n":1001},{"n":1002}]}"# + "\n")
@@ -394,7 +394,7 @@ struct ControlServerTests {
         #expect(try await probe.request("GET /v1/logs?tail=1001").status == 400)
         #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
         let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
-        #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
+        #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && logRing.level == .debug)
         #expect(
             applied.withLock { $0 } == [.info, .debug], "the level is also passed to libraries with their own loggers")
         #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")

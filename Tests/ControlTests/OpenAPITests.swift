@@ -222,10 +222,11 @@ struct OpenAPITests {
         "the operator page's Content-Security-Policy allows connections to the room's external key server, if there is one",
         arguments: [true, false])
     func keyServer(isThere: Bool) throws {
-        var doors = ControlListenerOptions()
-        if isThere { doors.keyOrigin = "https://keys.example" }
+        var options = ControlListenerOptions()
+        if isThere { options.keyOrigin = "https://keys.example" }
         let responder = ControlResponder(
-            room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "127.0.0.1", port: 1), token: nil), doors: doors)
+            room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "127.0.0.1", port: 1), token: nil),
+            options: options)
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/")
         let policy = responder.reply(to: ListenerRequest(head: head)).fields[.contentSecurityPolicy] ?? ""
         #expect(policy.contains(isThere ? "connect-src 'self' https://keys.example;" : "connect-src 'self';"))

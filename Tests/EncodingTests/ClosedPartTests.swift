@@ -28,7 +28,7 @@ struct ClosedPartTests {
             isOffline: true)
         settings.partFrames = parts
         let ladder = try EncodingStage.open(
-            rungs: [
+            renditions: [
                 EncodedRendition(
                     name: "180p",
                     settings: VideoEncoderSettings(

@@ -13,7 +13,7 @@ struct HoldTests {
         var isKey: Bool
     }
 
-    private static func rung(
+    private static func rendition(
         _ name: String, width: Int, fps: Int, bFrames: Int, lookahead: Int, frameStep: Int? = nil
     ) -> EncodedRendition {
         EncodedRendition(
@@ -41,9 +41,9 @@ struct HoldTests {
             failed: { Issue.record($0) })
         output.entered = { _, _ in entered.signal() }
         let ladder = try EncodingStage.open(
-            rungs: [
-                Self.rung("large", width: 320, fps: 30, bFrames: 0, lookahead: 10),
-                Self.rung("half", width: 160, fps: 15, bFrames: 2, lookahead: 5),
+            renditions: [
+                Self.rendition("large", width: 320, fps: 30, bFrames: 0, lookahead: 10),
+                Self.rendition("half", width: 160, fps: 15, bFrames: 2, lookahead: 5),
             ],
             settings: EncodingStage.Settings(
                 width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
@@ -126,8 +126,8 @@ struct HoldTests {
             }
         }
         let ladder = try EncodingStage.open(
-            rungs: [
-                Self.rung(
+            renditions: [
+                Self.rendition(
                     "only", width: 320, fps: canvas / frameStep, bFrames: 0, lookahead: 10, frameStep: frameStep)
             ], settings: settings, output: output)
         // More canvases than fit into the queue of a low frame rate.
@@ -186,9 +186,9 @@ struct HoldTests {
             failed: { Issue.record($0) })
         output.entered = { _, _ in entered.signal() }
         let ladder = try EncodingStage.open(
-            rungs: [
-                Self.rung("large", width: 320, fps: 30, bFrames: 2, lookahead: 5),
-                Self.rung("half", width: 160, fps: 15, bFrames: 0, lookahead: 0),
+            renditions: [
+                Self.rendition("large", width: 320, fps: 30, bFrames: 2, lookahead: 5),
+                Self.rendition("half", width: 160, fps: 15, bFrames: 0, lookahead: 0),
             ],
             settings: EncodingStage.Settings(
                 width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],

@@ -4,7 +4,7 @@ import MediaTypes
 import Testing
 
 @Suite("JPEG encoder: JFIF 1.02")
-struct StillEncoderTests {
+struct JPEGEncoderTests {
     /// Width and height in the frame header of a baseline file.
     private static func size(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
         guard let place = bytes.indices.dropLast(8).first(where: { bytes[$0] == 0xff && bytes[$0 + 1] == 0xc0 }) else {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Passthrough packets in the encoding stage")
 struct PassingTests {
-    private enum Word: Equatable {
+    private enum TrackEvent: Equatable {
         case packet(Int64, isKey: Bool, isOurs: Bool)
         case configuration(Int64, isPassed: Bool?)
     }
@@ -24,8 +24,8 @@ struct PassingTests {
         "one rendition switches to passthrough and back at given ticks, with IDR frames; another is encoded throughout"
     )
     func inAndOut() throws {
-        let words = Mutex<[Int: [Word]]>([:])
-        func rung(_ name: String, _ width: Int) -> EncodedRendition {
+        let events = Mutex<[Int: [TrackEvent]]>([:])
+        func rendition(_ name: String, _ width: Int) -> EncodedRendition {
             EncodedRendition(
                 name: name,
                 settings: VideoEncoderSettings(
@@ -34,19 +34,19 @@ struct PassingTests {
                     threads: 1))
         }
         let ladder = try EncodingStage.open(
-            rungs: [rung("large", 320), rung("small", 160)],
+            renditions: [rendition("large", 320), rendition("small", 160)],
             settings: EncodingStage.Settings(
                 width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
                 isOffline: true),
             output: EncodingStage.Output(
                 packet: { track, packet in
                     let tick = packet.pts * 30 / Int64(packet.timescale)
-                    words.withLock {
+                    events.withLock {
                         $0[track, default: []].append(.packet(tick, isKey: packet.isKey, isOurs: packet.count > 6))
                     }
                 },
                 configuration: { track, change in
-                    words.withLock {
+                    events.withLock {
                         $0[track, default: []].append(.configuration(change.tick, isPassed: change.isPassed))
                     }
                 }, finished: { _ in }, failed: { Issue.record($0) }))
@@ -63,8 +63,8 @@ struct PassingTests {
             #expect(ladder.put(picture, tick: tick, step: step))
         }
         ladder.finish()
-        let heard = words.withLock { $0 }
-        func coded(_ ticks: Range<Int64>, ours: Bool) -> [Word] {
+        let heard = events.withLock { $0 }
+        func coded(_ ticks: Range<Int64>, ours: Bool) -> [TrackEvent] {
             ticks.map { .packet($0, isKey: $0 == ticks.lowerBound, isOurs: ours) }
         }
         #expect(
@@ -77,7 +77,7 @@ struct PassingTests {
     @Test("while frames are dropped, the first frame after passthrough repeats no frame from before passthrough")
     func heldBehind() throws {
         let sizes = Mutex<[Int64: Int]>([:])
-        func rung(_ name: String, _ width: Int) -> EncodedRendition {
+        func rendition(_ name: String, _ width: Int) -> EncodedRendition {
             EncodedRendition(
                 name: name,
                 settings: VideoEncoderSettings(
@@ -86,7 +86,7 @@ struct PassingTests {
                     threads: 1))
         }
         let ladder = try EncodingStage.open(
-            rungs: [rung("large", 320), rung("small", 160)],
+            renditions: [rendition("large", 320), rendition("small", 160)],
             settings: EncodingStage.Settings(
                 width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
                 isOffline: true),

@@ -13,19 +13,19 @@ struct PicturePoolTests {
             "[in]scale=16:16[large];[large]split=2[out][rest];[rest]scale=8:8[small]",
             inputs: [FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))],
             outputs: ["out", "small"], fps: 30, place: "test")
-        var kept: [(value: UInt8, pictures: [Picture])] = []
+        var kept: [(value: UInt8, frames: [Picture])] = []
         var objects: Set<ObjectIdentifier> = []
         for number in 0..<200 {
             let value = UInt8(20 + number)
             let input = try PictureCanvas.open(
                 width: 32, height: 32, fill: CanvasColor(y: value, cb: 128, cr: 128)
             ).finish()
-            let pictures = try graph.run([input], pts: Int64(number))
-            #expect(pictures.map(\.format.width) == [16, 8])
-            for picture in pictures { objects.insert(ObjectIdentifier(picture)) }
-            kept.append((value, pictures))
+            let frames = try graph.run([input], pts: Int64(number))
+            #expect(frames.map(\.format.width) == [16, 8])
+            for picture in frames { objects.insert(ObjectIdentifier(picture)) }
+            kept.append((value, frames))
             if kept.count > 5 { kept.removeFirst() }
-            for (value, pictures) in kept { #expect(pictures.allSatisfy { Self.luma($0) == value }) }
+            for (value, frames) in kept { #expect(frames.allSatisfy { Self.luma($0) == value }) }
         }
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
     }

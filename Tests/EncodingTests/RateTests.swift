@@ -30,7 +30,7 @@ struct RateTests {
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try EncodingStage.open(
-            rungs: [EncodedRendition(name: "180p", settings: Self.settings)],
+            renditions: [EncodedRendition(name: "180p", settings: Self.settings)],
             settings: EncodingStage.Settings(
                 width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
                 isOffline: true),
@@ -65,7 +65,7 @@ struct RateTests {
     @Test("a bit rate that needs a higher level, or one for the audio track, is refused")
     func level() throws {
         let ladder = try EncodingStage.open(
-            rungs: [EncodedRendition(name: "180p", settings: Self.settings)],
+            renditions: [EncodedRendition(name: "180p", settings: Self.settings)],
             settings: EncodingStage.Settings(
                 width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
                 isOffline: true),

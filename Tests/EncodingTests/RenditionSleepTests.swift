@@ -34,7 +34,7 @@ struct RenditionSleepTests {
         #expect(sleep.step(130, beginsSegment: true, wanted: [], settled: [1]) == [.wake(track: 1)])
     }
 
-    private enum Word: Equatable {
+    private enum TrackEvent: Equatable {
         case packet(Int64, isKey: Bool)
         case slept(Int64)
         case woke(Int64)
@@ -42,8 +42,10 @@ struct RenditionSleepTests {
 
     @Test("a sleeping rendition gets no frames, and begins with an IDR frame when it wakes; other renditions continue")
     func packets() async throws {
-        let words = Mutex<[Int: [Word]]>([:])
-        @Sendable func note(_ track: Int, _ word: Word) { words.withLock { $0[track, default: []].append(word) } }
+        let events = Mutex<[Int: [TrackEvent]]>([:])
+        @Sendable func note(_ track: Int, _ event: TrackEvent) {
+            events.withLock { $0[track, default: []].append(event) }
+        }
         var settings = EncodingStage.Settings(
             width: 320, height: 180, fps: 30, gopFrames: 16, sampleRate: 48_000, audioBitrates: [64_000],
             isOffline: false)
@@ -55,7 +57,7 @@ struct RenditionSleepTests {
             configuration: { _, change in Issue.record("\(change)") }, finished: { _ in }, failed: { Issue.record($0) })
         output.slept = { note($0, .slept($1)) }
         output.woke = { note($0, .woke($1)) }
-        let rungs = [("large", 320), ("small", 160)].map { name, width in
+        let renditions = [("large", 320), ("small", 160)].map { name, width in
             EncodedRendition(
                 name: name,
                 settings: VideoEncoderSettings(
@@ -63,7 +65,7 @@ struct RenditionSleepTests {
                     bitrate: 300_000, maxBitrate: 360_000, bufferSize: 360_000, bFrames: 0, lookaheadFrames: 3,
                     threads: 1))
         }
-        let ladder = try EncodingStage.open(rungs: rungs, settings: settings, output: output)
+        let ladder = try EncodingStage.open(renditions: renditions, settings: settings, output: output)
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
         func put(_ ticks: Range<Int64>) { for tick in ticks { #expect(ladder.put(picture, tick: tick)) } }
         put(0..<20)
@@ -80,8 +82,8 @@ struct RenditionSleepTests {
         try await waitUntil("all sleep", { ladder.control.sleepingTracks }) { $0 == [0, 1] }
         try await waitUntil("the newest tick counts as encoded", { ladder.control.enteredByAll }) { $0 == 149 }
         ladder.finish()
-        func coded(_ ticks: Range<Int64>) -> [Word] { ticks.map { .packet($0, isKey: $0 % 16 == 0) } }
-        let heard = words.withLock { $0 }
+        func coded(_ ticks: Range<Int64>) -> [TrackEvent] { ticks.map { .packet($0, isKey: $0 % 16 == 0) } }
+        let heard = events.withLock { $0 }
         #expect(heard[1] == coded(0..<32) + [.slept(32), .woke(96)] + coded(96..<128) + [.slept(128)])
         #expect(heard[0] == coded(0..<128) + [.slept(128)])
     }

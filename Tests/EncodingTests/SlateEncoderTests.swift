@@ -4,8 +4,8 @@ import MediaTypes
 import Testing
 
 @Suite("Slate encoded with the renditions' encoders")
-struct SlateCoderTests {
-    private static func rung(_ name: String, _ width: Int, fps: Int, bFrames: Int) -> EncodedRendition {
+struct SlateEncoderTests {
+    private static func rendition(_ name: String, _ width: Int, fps: Int, bFrames: Int) -> EncodedRendition {
         EncodedRendition(
             name: name,
             settings: VideoEncoderSettings(
@@ -16,15 +16,15 @@ struct SlateCoderTests {
 
     @Test("slate is one part per rendition, starting with an IDR frame, and one frame per audio bit rate")
     func everyTrack() throws {
-        let rungs = [
-            Self.rung("large", 320, fps: 30, bFrames: 0), Self.rung("half", 160, fps: 15, bFrames: 0),
-            Self.rung("reordered", 160, fps: 30, bFrames: 2),
+        let renditions = [
+            Self.rendition("large", 320, fps: 30, bFrames: 0), Self.rendition("half", 160, fps: 15, bFrames: 0),
+            Self.rendition("reordered", 160, fps: 30, bFrames: 2),
         ]
         let settings = EncodingStage.Settings(
             width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [128_000, 48_000],
             isOffline: false)
         let ladder = try EncodingStage.open(
-            rungs: rungs, settings: settings,
+            renditions: renditions, settings: settings,
             output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { _ in }))
         defer { ladder.finish() }
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()

@@ -72,14 +72,14 @@ struct StandbyEncoderTests {
         func finish(_ body: (CodedPacket) -> Void) throws(MediaError) { try self.encoder.finish(body) }
     }
 
-    private enum Word: Equatable {
+    private enum TrackEvent: Equatable {
         case packet(pts: Int64, dts: Int64, isKey: Bool)
         case configuration(EncodingStage.Reconfiguration)
         case fellBack(EncoderFallback)
     }
 
     private struct Outcome {
-        var words: [Word]
+        var events: [TrackEvent]
         var parameters: CodecParameters
         var initialization: CodecParameters
         var fallback: EncoderFallback?
@@ -88,14 +88,14 @@ struct StandbyEncoderTests {
         var takesSameRates: Bool
     }
 
-    private static func rung(_ width: Int, fallsBackAtStart: Bool = false) -> EncodedRendition {
+    private static func rendition(_ width: Int, fallsBackAtStart: Bool = false) -> EncodedRendition {
         var settings = VideoEncoderSettings(
             width: width, height: width * 9 / 16, fps: 30, preset: "veryfast", profile: "high", bitrate: 300_000,
             maxBitrate: 360_000, bufferSize: 360_000, bFrames: 0, lookaheadFrames: 0, threads: 1)
         settings.implementation = .nvenc
-        var rung = EncodedRendition(name: "180p", settings: settings)
-        rung.fallsBackAtStart = fallsBackAtStart
-        return rung
+        var rendition = EncodedRendition(name: "180p", settings: settings)
+        rendition.fallsBackAtStart = fallsBackAtStart
+        return rendition
     }
 
     private static func encoders(_ fault: Fault, _ stall: StallFlag) -> LadderEncoders {
@@ -134,18 +134,18 @@ struct StandbyEncoderTests {
     private static func run(
         _ fault: Fault, fallsBackAtStart: Bool = false, rates: BitRates? = nil
     ) throws -> Outcome {
-        let words = Mutex<[Word]>([])
+        let events = Mutex<[TrackEvent]>([])
         let failures = Mutex<[MediaError]>([])
         let stall = StallFlag()
         defer { stall.end.signal() }
         var output = EncodingStage.Output(
             packet: { track, packet in
                 guard track == 0 else { return }
-                words.withLock {
+                events.withLock {
                     $0.append(.packet(pts: packet.pts / 1_000, dts: packet.dts / 1_000, isKey: packet.isKey))
                 }
             },
-            configuration: { _, change in words.withLock { $0.append(.configuration(change)) } },
+            configuration: { _, change in events.withLock { $0.append(.configuration(change)) } },
             finished: { _ in }, failed: { error in failures.withLock { $0.append(error) } })
         let fallen = Mutex<EncoderFallback?>(nil)
         output.fellBack = { _, fallback in fallen.withLock { $0 = fallback } }
@@ -154,24 +154,24 @@ struct StandbyEncoderTests {
             isOffline: true)
         settings.encoders = Self.encoders(fault, stall)
         let ladder = try EncodingStage.open(
-            rungs: [Self.rung(320, fallsBackAtStart: fallsBackAtStart)], settings: settings, output: output)
+            renditions: [Self.rendition(320, fallsBackAtStart: fallsBackAtStart)], settings: settings, output: output)
         if let rates { ladder.control.setRates(rates, track: 0) }
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
         for tick in Int64(0)..<100 { #expect(ladder.put(picture, tick: tick)) }
         ladder.finish()
         if let fallback = fallen.withLock({ $0 }) { #expect(ladder.control.fallbacks[0] == fallback) }
         return Outcome(
-            words: words.withLock { $0 }, parameters: ladder.parameters[0],
+            events: events.withLock { $0 }, parameters: ladder.parameters[0],
             initialization: ladder.initializations[0], fallback: ladder.control.fallbacks[0],
             failures: failures.withLock { $0 },
-            takesSameRates: try ladder.takes(ladder.rungs[0].settings.rates, track: 0))
+            takesSameRates: try ladder.takes(ladder.renditions[0].settings.rates, track: 0))
     }
 
-    private static func packets(_ words: [Word]) -> [Word] {
-        words.filter { if case .packet = $0 { true } else { false } }
+    private static func packets(_ events: [TrackEvent]) -> [TrackEvent] {
+        events.filter { if case .packet = $0 { true } else { false } }
     }
 
-    private static func expected(keys: Set<Int64>) -> [Word] {
+    private static func expected(keys: Set<Int64>) -> [TrackEvent] {
         (0..<100).map { .packet(pts: $0, dts: $0, isKey: keys.contains($0)) }
     }
 
@@ -180,7 +180,7 @@ struct StandbyEncoderTests {
     )
     func works() throws {
         let outcome = try Self.run(.none)
-        #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(outcome.events == Self.expected(keys: [0, 32, 64, 96]))
         #expect(outcome.fallback == nil && outcome.failures.isEmpty && outcome.takesSameRates)
         let both = try #require(AVCConfiguration(extradata: outcome.initialization.configuration))
         let own = try #require(AVCConfiguration(extradata: outcome.parameters.configuration))
@@ -196,12 +196,12 @@ struct StandbyEncoderTests {
         ] as [(Fault, Int64)])
     func midstream(fault: Fault, first: Int64) throws {
         let outcome = try Self.run(fault)
-        #expect(Self.packets(outcome.words) == Self.expected(keys: [0, 32, 64, 96, first]))
+        #expect(Self.packets(outcome.events) == Self.expected(keys: [0, 32, 64, 96, first]))
         #expect(outcome.failures.isEmpty && outcome.takesSameRates)
         let fallback = try #require(outcome.fallback)
         #expect(fallback.from == .nvenc && fallback.tick == first)
         // The configuration changes once, right before the first packet of libx264, without a new initialization.
-        let changes = outcome.words.enumerated().filter { if case .packet = $0.element { false } else { true } }
+        let changes = outcome.events.enumerated().filter { if case .packet = $0.element { false } else { true } }
         try #require(changes.count == 1 && changes[0].offset == Int(first))
         guard case .configuration(let change) = changes[0].element else { return }
         #expect(change.tick == first && change.initialization == outcome.initialization && change.isPassed == nil)
@@ -212,9 +212,9 @@ struct StandbyEncoderTests {
     func failsBeforeNewRates() throws {
         let rates = BitRates(bitrate: 310_000, maxBitrate: 360_000, bufferSize: 360_000)
         let outcome = try Self.run(.throwsAfter(31), rates: rates)
-        #expect(Self.packets(outcome.words) == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(Self.packets(outcome.events) == Self.expected(keys: [0, 32, 64, 96]))
         #expect(outcome.failures.isEmpty && outcome.fallback?.tick == 32)
-        let changes = outcome.words.enumerated().filter { if case .packet = $0.element { false } else { true } }
+        let changes = outcome.events.enumerated().filter { if case .packet = $0.element { false } else { true } }
         try #require(changes.count == 1 && changes[0].offset == 32)
         guard case .configuration(let change) = changes[0].element else { return }
         #expect(change.tick == 32 && change.initialization == outcome.initialization)
@@ -225,7 +225,7 @@ struct StandbyEncoderTests {
     )
     func hurried() throws {
         let outcome = try Self.run(.hurried)
-        #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(outcome.events == Self.expected(keys: [0, 32, 64, 96]))
         #expect(outcome.fallback == nil && outcome.failures.isEmpty)
     }
 
@@ -242,7 +242,7 @@ struct StandbyEncoderTests {
     @Test("a hardware encoder that does not open is replaced by libx264 at the start if the rendition allows it")
     func replaced() throws {
         let outcome = try Self.run(.opensNot, fallsBackAtStart: true)
-        #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(outcome.events == Self.expected(keys: [0, 32, 64, 96]))
         let fallback = try #require(outcome.fallback)
         #expect(fallback.from == .nvenc && fallback.tick == nil && fallback.error.code == .unavailable)
         #expect(outcome.initialization == outcome.parameters && outcome.takesSameRates)
@@ -262,7 +262,7 @@ struct StandbyEncoderTests {
             return try video(settings, place)
         }
         let ladder = try EncodingStage.open(
-            rungs: [Self.rung(320)], settings: settings,
+            renditions: [Self.rendition(320)], settings: settings,
             output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { Issue.record($0) }))
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
         ladder.control.setAsleep([0])
@@ -283,7 +283,7 @@ struct StandbyEncoderTests {
             isOffline: false)
         settings.encoders = Self.encoders(.throwing(0), stall)
         let ladder = try EncodingStage.open(
-            rungs: [Self.rung(320)], settings: settings,
+            renditions: [Self.rendition(320)], settings: settings,
             output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { Issue.record($0) }))
         defer { ladder.finish() }
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()

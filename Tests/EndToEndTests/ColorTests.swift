@@ -83,9 +83,9 @@ extension Unhurried.Frames {
             let media = try Media.require()
             let work = try WorkDirectory()
             try Self.encode(flavor, work.path("bars.mp4"), work, media)
-            let pictures = try OneSource.run(work.path("bars.mp4"), work, pane: #", "adaption": "stretch""#)
-            #expect(pictures.count == 6)
-            let last = try #require(pictures.last)
+            let frames = try OneSource.run(work.path("bars.mp4"), work, pane: #", "adaption": "stretch""#)
+            #expect(frames.count == 6)
+            let last = try #require(frames.last)
             var worst = 0
             for (index, expected) in Bars.expected.enumerated() {
                 let found = last.bar(index)
@@ -109,8 +109,8 @@ extension Unhurried.Frames {
                 "-preset", "ultrafast", "-qp", "2", "-colorspace", "bt2020nc", "-color_primaries", "bt2020",
                 "-color_trc", transfer, "-color_range", "tv", work.path("hdr.mp4"),
             ])
-            let pictures = try OneSource.run(work.path("hdr.mp4"), work)
-            let bars = try (0..<8).map { try #require(pictures.last).bar($0) }
+            let frames = try OneSource.run(work.path("hdr.mp4"), work)
+            let bars = try (0..<8).map { try #require(frames.last).bar($0) }
             EndToEnd.report("\(transfer) gray steps arrive as \(bars.map { $0[0] })")
             #expect(zip(bars, bars.dropFirst()).allSatisfy { $0[0] < $1[0] })
             #expect(abs(bars[0][0] - 16) <= 3)
@@ -126,8 +126,8 @@ extension Unhurried.Frames {
                 testDescription: "", pixels: "yuv420p10le", matrix: "bt2020", tag: nil,
                 options: ["-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "bt2020-10"])
             try Self.encode(flavor, work.path("wide.mp4"), work, media)
-            let pictures = try OneSource.run(work.path("wide.mp4"), work)
-            let last = try #require(pictures.last)
+            let frames = try OneSource.run(work.path("wide.mp4"), work)
+            let last = try #require(frames.last)
             for index in [0, 7] {
                 let error = zip(last.bar(index), Bars.expected[index]).map { abs($0 - $1) }.max() ?? 255
                 #expect(error <= 3, "\(last.bar(index))")

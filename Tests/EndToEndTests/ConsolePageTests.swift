@@ -74,7 +74,7 @@ extension Unhurried.Access {
                 "[...document.querySelectorAll('#events b')].some((row) => row.textContent === 'program.scene')")
             EndToEnd.report("the page: picture \(before) before the click, \(try Self.color(tab)) after")
             try Self.operate(tab, room)
-            try Self.pictures(tab)
+            try Self.screenshots(tab)
             #expect(browser.errors.isEmpty, "\(browser.errors)")
             #expect(try tab.evaluate("probe.errors.length") == "0")
             #expect(try room.terminate(SIGTERM) == 143)
@@ -238,7 +238,7 @@ extension Unhurried.Access {
 
         /// If `TANDEM_PICTURES` is set, keeps screenshots for desktop and phone, dark and light, and checks that nothing is too
         /// wide.
-        private static func pictures(_ tab: Tab) throws {
+        private static func screenshots(_ tab: Tab) throws {
             guard ProcessInfo.processInfo.environment["TANDEM_PICTURES"] != nil else { return }
             for (name, width, height) in [("desktop", 1366, 900), ("phone", 390, 844)] {
                 for scheme in ["light", "dark"] {

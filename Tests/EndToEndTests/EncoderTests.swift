@@ -61,7 +61,7 @@ extension Unhurried.Access {
             arguments: ["rtmp2sink", "rtmpsink"])
         func gstreamer(sink: String) throws {
             let (gst, media) = (try TestTool.require("gst-launch-1.0"), try Media.require())
-            guard let encoder = try self.soundEncoder(), try self.has("x264enc"), try self.has(sink) else {
+            guard let encoder = try self.audioEncoder(), try self.has("x264enc"), try self.has(sink) else {
                 try TestTool.skip("GStreamer's \(sink)", "or its x264enc, or an AAC encoder for it")
             }
             let work = try WorkDirectory()
@@ -92,7 +92,7 @@ extension Unhurried.Access {
             try Command.run(TestTool.require("gst-inspect-1.0"), ["--exists", element]).code == 0
         }
 
-        private func soundEncoder() throws -> String? {
+        private func audioEncoder() throws -> String? {
             try ["voaacenc", "avenc_aac", "fdkaacenc", "faac"].first { try self.has($0) }
         }
     }

@@ -66,7 +66,7 @@ extension EndToEnd {
             let viewers = try Viewers.start()
             let rooms = max(1, (Self.wanted ?? Self.joinsPerRoom) / Self.joinsPerRoom)
             var (native, failed) = (0, [String]())
-            var (lists, pictures): ([Double], [Double]) = ([], [])
+            var (lists, frames): ([Double], [Double]) = ([], [])
             for number in 0..<rooms {
                 let work = try WorkDirectory()
                 let room = try RunningRoom(Rooms.watched(work.path("out")))
@@ -93,7 +93,7 @@ extension EndToEnd {
                 for join in joins {
                     let report = try join.tab.report()
                     if join.way == .hlsJS {
-                        pictures.append((try Self.firstPicture(join.tab) ?? .infinity) - begun)
+                        frames.append((try Self.firstPicture(join.tab) ?? .infinity) - begun)
                         #expect(report.faults.isEmpty, "hls.js: \(report.errors)")
                     } else {
                         native += 1
@@ -109,12 +109,12 @@ extension EndToEnd {
             }
             EndToEnd.report(
                 "\(native - failed.count) of \(native) native joins; playlist after \(PlayerReport.spread(lists)); hls.js' first "
-                    + "frame after \(PlayerReport.spread(pictures))")
+                    + "frame after \(PlayerReport.spread(frames))")
             #expect(failed.isEmpty, "\(failed)")
             // Limits for an otherwise idle machine.
             guard Self.wanted != nil else { return }
             expectTiming(lists.max() ?? .infinity, atMost: 2.5, "seconds to the first playlist")
-            if viewers.hasHLSJS { expectTiming(Self.median(pictures), atMost: 4.7, "seconds to hls.js' first frame") }
+            if viewers.hasHLSJS { expectTiming(Self.median(frames), atMost: 4.7, "seconds to hls.js' first frame") }
         }
     }
 }

@@ -28,7 +28,7 @@ extension EndToEnd {
                 EndToEnd.report("\(outcome)")
                 #expect(!outcome.gaveUp, "\(outcome)")
                 #expect(outcome.complaints == [], "\(outcome.player.rawValue)")
-                expectTiming(outcome.pictures, atLeast: 90, "frames shown: \(outcome)")
+                expectTiming(outcome.frameCount, atLeast: 90, "frames shown: \(outcome)")
             }
             #expect(try room.end() == 0)
             publishers.forEach { $0.stop() }

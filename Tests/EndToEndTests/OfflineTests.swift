@@ -125,8 +125,8 @@ extension Unhurried.Frames {
                 let text = try Files.text(path)
                 #expect(text.contains("#EXT-X-VERSION:3\n") && !text.contains("EXT-X-MAP") && text.contains("ENDLIST"))
                 #expect(try media.frameCount(path) == Int(Self.seconds * 30) && media.complaints(path) == "", "\(name)")
-                let sound = try media.packets(path, "a:0").count
-                #expect(abs(Double(sound) * 1024 / 48_000 - Self.seconds) <= 1024.0 / 48_000, "\(sound) AAC frames")
+                let audio = try media.packets(path, "a:0").count
+                #expect(abs(Double(audio) * 1024 / 48_000 - Self.seconds) <= 1024.0 / 48_000, "\(audio) AAC frames")
             }
             let lint = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])
             #expect(lint.code == 0, "\(lint.output)")

@@ -23,12 +23,12 @@ extension EndToEnd {
 
         /// Checks that the source goes live with audio and without damaged packets while the encoder runs, ends the room, and
         /// prints codecs and frame size.
-        private static func judge(_ name: String, _ room: RunningRoom, _ publisher: Publisher, sound: Bool = true)
+        private static func judge(_ name: String, _ room: RunningRoom, _ publisher: Publisher, audio: Bool = true)
             throws
         {
             do {
                 let live = try room.event("source.live", uid: "1001", timeout: 20)
-                if sound { try room.event("source.sound", uid: "1001", timeout: 10) }
+                if audio { try room.event("source.sound", uid: "1001", timeout: 10) }
                 try room.segments(1)
                 let sources = try #require(try room.state()["sources"] as? [[String: Any]])
                 let row = try #require(sources.first)

@@ -145,14 +145,14 @@ extension Unhurried.Access {
             _ = try server.child.wait(timeout: 10)
             if isPlayed { #expect(try TransportRoom.complaints(work.path("socket.flv"), media) == "") }
             for name in ["hung.flv", "viewer.flv"] + (isPlayed ? ["socket.flv"] : []) {
-                let pictures = try media.packets(work.path(name), "v:0")
-                let sounds = try media.packets(work.path(name), "a:0")
-                let (first, start) = try (#require(pictures.first), #require(sounds.first))
-                let (last, end) = try (#require(pictures.last), #require(sounds.last))
+                let videoPackets = try media.packets(work.path(name), "v:0")
+                let audioPackets = try media.packets(work.path(name), "a:0")
+                let (first, start) = try (#require(videoPackets.first), #require(audioPackets.first))
+                let (last, end) = try (#require(videoPackets.last), #require(audioPackets.last))
                 #expect(first.isKey, "\(name) starts with a key frame")
                 #expect(abs(first.time - start.time) < 0.1 && abs(last.time - end.time) < 0.2, "\(name) in sync")
-                #expect(pictures.count >= 25)
-                for (one, next) in zip(pictures, pictures.dropFirst()) {
+                #expect(videoPackets.count >= 25)
+                for (one, next) in zip(videoPackets, videoPackets.dropFirst()) {
                     #expect((0.02...0.1).contains(next.time - one.time))
                 }
             }

@@ -81,7 +81,7 @@ extension EndToEnd {
                 EndToEnd.report("passthrough, \(outcome); \(messages.count) messages of its decoder")
                 // Its decoder may log something at a change; the guide lists what was measured.
                 #expect(!outcome.gaveUp, "\(outcome)")
-                expectTiming(outcome.pictures, atLeast: 90, "frames shown: \(outcome)")
+                expectTiming(outcome.frameCount, atLeast: 90, "frames shown: \(outcome)")
             }
             #expect(try room.end() == 0)
             for publisher in [anna, ben] { publisher.stop() }

@@ -87,10 +87,10 @@ private enum RecordProof {
         if let play = try NativePlayer.vlc.play(movie) {
             // Its start-up time depends on the machine: it scans its modules first.
             let deadline = Date(timeIntervalSinceNow: 20)
-            while play.isRunning, play.pictures() <= 30, Date() < deadline { Thread.sleep(forTimeInterval: 0.2) }
+            while play.isRunning, play.frameCount() <= 30, Date() < deadline { Thread.sleep(forTimeInterval: 0.2) }
             let outcome = play.stop()
             EndToEnd.report("\(outcome)")
-            #expect(outcome.pictures > 30 && outcome.complaints.isEmpty)
+            #expect(outcome.frameCount > 30 && outcome.complaints.isEmpty)
         }
         guard Browser.path != nil else { return TestTool.noteMissing("chromium") }
         let browser = try Browser.start()

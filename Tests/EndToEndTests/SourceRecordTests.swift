@@ -35,7 +35,7 @@ extension Unhurried.Records {
                 media.ffmpeg,
                 Publisher.arguments(size: "320x180", seconds: 2, hertz: 440, isRealTime: false, bFrames: 2) + [clip])
             #expect(made.code == 0, "\(made.errors)")
-            let (frames, sounds) = (try media.frameCount(clip), try media.packets(clip, "a").count)
+            let (frames, audioPackets) = (try media.frameCount(clip), try media.packets(clip, "a").count)
             var room = try RunningRoom(Self.room(work))
             var ended: [Event] = []
             for _ in 0..<3 {
@@ -49,7 +49,7 @@ extension Unhurried.Records {
                 #expect(event.text("reason") == "publicationEnded")
                 #expect(try media.complaints(path) == "")
                 #expect(try media.frameCount(path) == frames)
-                #expect(try media.packets(path, "a").count == sounds)
+                #expect(try media.packets(path, "a").count == audioPackets)
                 let sidecar = try Self.sidecar(path)
                 let first = try #require((sidecar["start"] as? [String: Any])?["programMs"] as? Double)
                 // What arrived before the first tick has a negative time.

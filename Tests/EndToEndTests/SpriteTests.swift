@@ -123,8 +123,8 @@ extension Unhurried.Records {
                 try Data((try Files.text(path) + "#EXT-X-ENDLIST\n").utf8).write(to: URL(fileURLWithPath: snapshot))
             }
             let times = try media.frameTimes(snapshot, "v:0")
-            let pictures = try Self.shades(["-copyts", "-i", snapshot], filter: "", media)
-            try #require(times.count == pictures.count && !times.isEmpty)
+            let frames = try Self.shades(["-copyts", "-i", snapshot], filter: "", media)
+            try #require(times.count == frames.count && !times.isEmpty)
             var shown: [Shade] = []
             var judged = 0
             for cue in cues {
@@ -135,7 +135,7 @@ extension Unhurried.Records {
                 let shade = try #require(tile.first)
                 shown.append(shade)
                 // The still was taken within the second that it represents.
-                let onAir = zip(times, pictures).filter { $0.0 >= cue.start - 0.1 && $0.0 < cue.start + 1.1 }.map(\.1)
+                let onAir = zip(times, frames).filter { $0.0 >= cue.start - 0.1 && $0.0 < cue.start + 1.1 }.map(\.1)
                 guard !onAir.isEmpty else { continue }
                 judged += 1
                 #expect(onAir.contains(shade), "\(name) \(cue): \(shade), on air \(Set(onAir))")

@@ -51,15 +51,15 @@ extension Unhurried.Frames {
                     ["-i", path, "-map", "0:v:0", "-vf", "scale=320:180", "-fps_mode", "passthrough"])
             }
             let fragments = try Self.runs(lists[0], directory, work).flatMap(hashes)
-            let pictures = try hashes("\(streams)/180p.m3u8")
+            let frames = try hashes("\(streams)/180p.m3u8")
             let start = try #require(room.events("program.started").first?.integer("firstTick"))
             let last = try #require(room.events("segment.published").last)
             let ticks = try #require(last.integer("firstTick")) + #require(last.integer("ticks")) - start
-            #expect(fragments.count == ticks && pictures == fragments)
-            #expect(Set(pictures).count > ticks / 2, "the pattern changes")
+            #expect(fragments.count == ticks && frames == fragments)
+            #expect(Set(frames).count > ticks / 2, "the pattern changes")
 
-            let sounds = [("\(directory)/audio.m3u8", directory), ("\(streams)/180p.m3u8", streams)]
-            let beeps = try sounds.map { path, directory in
+            let playlists = [("\(directory)/audio.m3u8", directory), ("\(streams)/180p.m3u8", streams)]
+            let beeps = try playlists.map { path, directory in
                 let first = try #require(media.frameTimes("\(directory)/180p.m3u8", "v:0").first)
                 return try Beeps.onsets(path, media).map { $0 - first }
             }

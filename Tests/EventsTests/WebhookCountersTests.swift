@@ -3,7 +3,7 @@ import Testing
 import Events
 
 @Suite("Counters of webhook deliveries")
-struct WebhookTallyTests {
+struct WebhookCountersTests {
     @Test("a webhook's 2xx counts as delivered, another status as refused, no response as failed")
     func outcomes() {
         var tally = WebhookCounters()

@@ -2,7 +2,7 @@ import HLSLint
 import Testing
 
 @Suite("Lint: CODECS that declare more than the media needs")
-struct CodecCoverTests {
+struct CodecCompatibilityTests {
     @Test(
         "declared CODECS cover media of the same or a lower profile and level, not of a higher or another codec",
         arguments: [

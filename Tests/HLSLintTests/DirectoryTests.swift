@@ -139,7 +139,7 @@ struct DirectoryTests {
             return linter.findings.map(\.rule)
         }
         var muxer = MPEGTSMuxer()
-        let units = (0..<40).map { StreamUnit(.sound, [UInt8](repeating: 7, count: 300), pts: Int64($0) * 1_920) }
+        let units = (0..<40).map { StreamUnit(.audio, [UInt8](repeating: 7, count: 300), pts: Int64($0) * 1_920) }
         let good = muxer.segment(
             units,
             parameters: MPEGTSMuxer.Parameters(

@@ -55,9 +55,9 @@ struct BandwidthTests {
         // 1.03 × (2,400,000 + 2,400,000 / 2.13333) + 1.02 × 64,000 + 2 × 150 × 8 / 0.53333
         #expect(value.peak == 3_630_750 + 65_280 + 4_500)
         #expect(value.average == 2_060_000 + 64_000 + 4_500)
-        let sound = DeclaredBandwidth(
+        let audio = DeclaredBandwidth(
             videoBitrate: 0, videoPeak: 0, videoBuffer: 9, audioBitrate: 64_000, audioPeak: 70_000, grid: grid)
-        #expect(sound.peak == 71_400 + 2_250)
+        #expect(audio.peak == 71_400 + 2_250)
         let absurd = DeclaredBandwidth(
             videoBitrate: .max, videoPeak: .min, videoBuffer: .max, audioBitrate: .max, audioPeak: .max, grid: grid)
         #expect(absurd.peak > 0)

@@ -59,7 +59,7 @@ struct ConformanceTests {
     }
 
     @Test("ffmpeg decodes every audio frame without a warning")
-    func soundDecodes() throws {
+    func audioDecodes() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = try Self.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -6,7 +6,7 @@ import Testing
 struct JoinedConfigurationTests {
     /// Sequence and picture parameter sets with id 0: constrained baseline, level 1.3.
     private static let baseline = CodecFactsTests.baseline178
-    private static let pictures: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
+    private static let frames: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
 
     /// The configuration of `high720` with `id` as the id of both parameter sets. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
     private static func high(id: UInt32) throws -> AVCConfiguration {
@@ -36,7 +36,7 @@ struct JoinedConfigurationTests {
     func joins() throws {
         let own = try Self.high(id: 31)
         #expect(own.sequence.width == 1280 && own.sequence.level == 31, "only the ids were changed")
-        let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
+        let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.frames]))
         let both = try #require(own.joined(with: other))
         #expect(both.sequenceParameterSets == own.sequenceParameterSets + other.sequenceParameterSets)
         #expect(both.pictureParameterSets == own.pictureParameterSets + other.pictureParameterSets)
@@ -49,7 +49,7 @@ struct JoinedConfigurationTests {
 
     @Test("streams are not joined if their parameter sets share an id, or the second's profile is above the first's")
     func refuses() throws {
-        let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
+        let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.frames]))
         #expect(try Self.high(id: 0).joined(with: other) == nil, "id 0 twice")
         #expect(try Self.high(id: 31).joined(with: Self.high(id: 31)) == nil)
         #expect(try other.joined(with: Self.high(id: 31)) == nil, "high is more than baseline")

@@ -100,7 +100,7 @@ struct LibavformatTests {
     @Test(
         "video samples have libavformat's sizes, durations, sync flags, composition offsets and times, and its avcC",
         arguments: [0, 1, 3])
-    func pictures(bFrames: Int) throws {
+    func frames(bFrames: Int) throws {
         let (ours, theirs) = try Self.both(
             .video, source: "testsrc2=s=320x180:r=30:d=5",
             encoder: [
@@ -118,7 +118,7 @@ struct LibavformatTests {
     }
 
     @Test("audio samples have libavformat's sizes, durations and configuration, and decode times without gaps")
-    func sound() throws {
+    func audio() throws {
         let (ours, theirs) = try Self.both(
             .audio, source: "sine=r=48000:d=5", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"])
         // The encoder's priming is before the room's origin and is omitted here.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("MPEG-2 transport stream: ISO/IEC 13818-1 §2.4")
-struct TransportMuxerTests {
+struct MPEGTSMuxerTests {
     /// The packets of a stream, parsed by the standard.
     struct Reading {
         struct Packet {
@@ -113,7 +113,7 @@ struct TransportMuxerTests {
         for frame in 0..<(seconds * 48_000 / 1_024) {
             let size: Int = Int.random(in: 6...700, using: &random)
             let time: Int64 = start + frame * 1_024 * 90 / 48
-            units.append(StreamUnit(.sound, [UInt8](repeating: UInt8(frame & 255), count: size), pts: time))
+            units.append(StreamUnit(.audio, [UInt8](repeating: UInt8(frame & 255), count: size), pts: time))
         }
         units.append(StreamUnit(.metadata, ID3Tag.text("t", "x"), pts: start + 45_000))
         return units
@@ -165,18 +165,18 @@ struct TransportMuxerTests {
                 #expect(step >= 0 && step <= 9_000)
                 lastClock = clock
             }
-            let pictures = try reading.streams(0x100)
+            let videoUnits = try reading.streams(0x100)
             let sources: [StreamUnit] = units.filter { if case .picture = $0.content { true } else { false } }
-            #expect(pictures.count == sources.count)
-            for (picture, source) in zip(pictures, sources) {
+            #expect(videoUnits.count == sources.count)
+            for (picture, source) in zip(videoUnits, sources) {
                 #expect(picture.pts == source.pts + 900_000)
                 #expect(picture.dts == source.dts + 900_000)
                 let isSame = picture.payload == Self.annexB(source)
                 #expect(isSame, "the frame at \(source.pts)")
             }
-            let sound: [UInt8] = try reading.streams(0x101).flatMap(\.payload)
-            let frames: [StreamUnit] = units.filter { if case .sound = $0.content { true } else { false } }
-            let isSame = sound == frames.flatMap { Self.adts($0) }
+            let audio: [UInt8] = try reading.streams(0x101).flatMap(\.payload)
+            let frames: [StreamUnit] = units.filter { if case .audio = $0.content { true } else { false } }
+            let isSame = audio == frames.flatMap { Self.adts($0) }
             #expect(isSame, "all audio frames, in order")
             let told = try reading.streams(0x102)
             #expect(told.count == 1 && told.first?.id == 0xBD)
@@ -217,9 +217,9 @@ struct TransportMuxerTests {
             let first = reading.packets.first { $0.clock != nil }
             #expect(first?.isDiscontinuous == true)
         }
-        var sound = MPEGTSMuxer()
+        var audio = MPEGTSMuxer()
         let units: [StreamUnit] = Self.units(from: 0, &random)
-        let alone: Reading = try Reading(sound.segment(units, parameters: Self.parameters(hasVideo: false)))
+        let alone: Reading = try Reading(audio.segment(units, parameters: Self.parameters(hasVideo: false)))
         #expect(!alone.packets.contains { $0.pid == 0x100 })
         #expect(alone.packets.filter { $0.clock != nil }.allSatisfy { $0.pid == 0x101 })
         try Self.expectClocks(alone, atLeast: 20)
@@ -242,7 +242,7 @@ struct TransportMuxerTests {
         var muxer = MPEGTSMuxer()
         let parameters = Self.parameters(hasMetadata: true)
         // Audio first.
-        let units: [StreamUnit] = Self.units(from: 90_000, &random) + [StreamUnit(.sound, [1, 2, 3], pts: 80_000)]
+        let units: [StreamUnit] = Self.units(from: 90_000, &random) + [StreamUnit(.audio, [1, 2, 3], pts: 80_000)]
         for isDiscontinuous in [false, true, false] {
             let reading: Reading = try Reading(
                 muxer.segment(units, parameters: parameters, isDiscontinuous: isDiscontinuous))
@@ -286,11 +286,11 @@ struct TransportMuxerTests {
     func holes() throws {
         var muxer = MPEGTSMuxer()
         let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]
-        let sound: [StreamUnit] = times.map { StreamUnit(.sound, [1, 2, 3], pts: $0) }
+        let audio: [StreamUnit] = times.map { StreamUnit(.audio, [1, 2, 3], pts: $0) }
         let long = StreamUnit(.metadata, [UInt8](repeating: 1, count: 65_528), pts: 0)
         let fits = StreamUnit(.metadata, [UInt8](repeating: 2, count: 65_527), pts: 1)
         let bytes: [UInt8] = muxer.segment(
-            sound + [long, fits], parameters: Self.parameters(hasMetadata: true, hasVideo: false))
+            audio + [long, fits], parameters: Self.parameters(hasMetadata: true, hasVideo: false))
         let reading: Reading = try Reading(bytes)
         #expect(try reading.streams(0x101).map { $0.pts - 900_000 } == [0, 5_760, 13_440])
         let told = try reading.streams(0x102)
@@ -328,13 +328,13 @@ struct TransportMuxerTests {
         var muxer = MPEGTSMuxer()
         var stream: [UInt8] = []
         var reorder: Int64 = 0
-        for (pictures, sound) in zip(tracks[0], tracks[1]) {
-            let bytes = pictures.pieces.flatMap(\.bytes)
+        for (videoSegment, audioSegment) in zip(tracks[0], tracks[1]) {
+            let bytes = videoSegment.pieces.flatMap(\.bytes)
             reorder = max(reorder, MPEGTSReading.reorder(of: bytes))
             #expect(reorder >= 1_000, "frames are reordered")
             let shown = MPEGTSReading.units(bytes, kind: .video, timescale: 30_000, reorder: reorder)
             let heard = MPEGTSReading.units(
-                sound.pieces.flatMap(\.bytes), kind: .audio, timescale: 48_000)
+                audioSegment.pieces.flatMap(\.bytes), kind: .audio, timescale: 48_000)
             let units: [StreamUnit] = try #require(shown) + #require(heard)
             stream += muxer.segment(units, parameters: parameters)
         }

@@ -32,7 +32,7 @@ struct MultivariantPlaylistTests {
 
     @Test("an audio-only variant has no RESOLUTION and a video-only one no AUDIO group")
     func singleKinds() {
-        let sound = MultivariantPlaylist(
+        let audioOnly = MultivariantPlaylist(
             audio: [],
             variants: [
                 .init(
@@ -41,7 +41,7 @@ struct MultivariantPlaylistTests {
                     frameRateMilli: nil, audioGroup: nil)
             ])
         #expect(
-            sound.rendered()
+            audioOnly.rendered()
                 == """
                 #EXTM3U
                 #EXT-X-VERSION:6
@@ -50,14 +50,14 @@ struct MultivariantPlaylistTests {
                 audio.m3u8
 
                 """)
-        let pictures = MultivariantPlaylist(
+        let videoOnly = MultivariantPlaylist(
             audio: [.init(name: "x", uri: "audio.m3u8", channels: 2)],
             variants: [
                 .init(
                     uri: "v.m3u8", bandwidth: 1, averageBandwidth: 1, codecs: ["avc1.42c01f"], resolution: (2, 2),
                     frameRateMilli: 30_000, audioGroup: nil)
             ])
-        #expect(!pictures.rendered().contains("AUDIO"))
+        #expect(!videoOnly.rendered().contains("AUDIO"))
     }
 
     @Test(

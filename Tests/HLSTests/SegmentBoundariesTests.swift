@@ -3,61 +3,68 @@ import MediaTypes
 import Testing
 
 @Suite("SegmentBoundaries: where segments start, also after one was cut short")
-struct SlotTableTests {
+struct SegmentBoundariesTests {
     @Test("without a cut, segments and parts have the grid's length")
     func grid() throws {
         let grid = try Make.grid()
-        let slots = SegmentBoundaries(grid: grid)
+        let boundaries = SegmentBoundaries(grid: grid)
         for frame in Int64(0)..<300 {
-            #expect(slots.slot(ofFrame: frame) == frame / 64)
-            #expect(slots.part(at: frame * 1_000, of: .video) == frame / 16)
+            #expect(boundaries.slot(ofFrame: frame) == frame / 64)
+            #expect(boundaries.part(at: frame * 1_000, of: .video) == frame / 16)
         }
-        #expect(slots.frames(ofSlot: 3) == 192..<256 && slots.firstFrame(ofPart: 5) == 80 && slots.partAfter(7) == 8)
+        #expect(
+            boundaries.frames(ofSlot: 3) == 192..<256 && boundaries.firstFrame(ofPart: 5) == 80
+                && boundaries.partAfter(7) == 8)
     }
 
     @Test("planned cuts apply; a cut before the last of them removes the later planned ones")
     func planned() throws {
-        var slots = SegmentBoundaries(grid: try Make.grid())
-        slots.plan(cuts: [16, 32, 48, 64])
-        #expect((0..<6).map { slots.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<48, 48..<64, 64..<128, 128..<192])
-        #expect(slots.part(at: 20_000, of: .video) == 4 && slots.partAfter(4) == 8)
-        #expect(slots.cut(at: 40) == 3)
-        #expect((0..<5).map { slots.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<40, 40..<104, 104..<168])
-        #expect(slots.cut(at: 30) == nil)
+        var boundaries = SegmentBoundaries(grid: try Make.grid())
+        boundaries.plan(cuts: [16, 32, 48, 64])
+        #expect(
+            (0..<6).map { boundaries.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<48, 48..<64, 64..<128, 128..<192])
+        #expect(boundaries.part(at: 20_000, of: .video) == 4 && boundaries.partAfter(4) == 8)
+        #expect(boundaries.cut(at: 40) == 3)
+        #expect((0..<5).map { boundaries.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<40, 40..<104, 104..<168])
+        #expect(boundaries.cut(at: 30) == nil)
     }
 
     @Test("segments and parts after a cut have the grid's length, and no part is empty")
     func cuts() throws {
-        var slots = SegmentBoundaries(grid: try Make.grid())
-        #expect(slots.cut(at: 60) == 1)
-        #expect(slots.cut(at: 120) == 2 && slots.cut(at: 120) == 2 && slots.cut(at: 60) == nil)
-        #expect(slots.cut(at: 184) == 3 && slots.cut(at: 190) == 4)
+        var boundaries = SegmentBoundaries(grid: try Make.grid())
+        #expect(boundaries.cut(at: 60) == 1)
+        #expect(boundaries.cut(at: 120) == 2 && boundaries.cut(at: 120) == 2 && boundaries.cut(at: 60) == nil)
+        #expect(boundaries.cut(at: 184) == 3 && boundaries.cut(at: 190) == 4)
         #expect(
-            (0..<6).map { slots.frames(ofSlot: $0) } == [0..<60, 60..<120, 120..<184, 184..<190, 190..<254, 254..<318])
+            (0..<6).map { boundaries.frames(ofSlot: $0) } == [
+                0..<60, 60..<120, 120..<184, 184..<190, 190..<254, 254..<318,
+            ])
         var parts: [Int64] = []
         var part: Int64 = 0
         while part < 24 {
-            parts.append(slots.firstFrame(ofPart: part))
-            part = slots.partAfter(part)
+            parts.append(boundaries.firstFrame(ofPart: part))
+            part = boundaries.partAfter(part)
         }
         #expect(
             parts == [0, 16, 32, 48, 60, 76, 92, 108, 120, 136, 152, 168, 184, 190, 206, 222, 238, 254, 270, 286, 302])
         for frame in Int64(0)..<318 {
-            let slot = slots.slot(ofFrame: frame)
-            #expect(slots.frames(ofSlot: slot).contains(frame))
-            let part = slots.part(at: frame * 1_000 + 999, of: .video)
-            #expect(slots.firstFrame(ofPart: part) <= frame && slots.firstFrame(ofPart: slots.partAfter(part)) > frame)
+            let slot = boundaries.slot(ofFrame: frame)
+            #expect(boundaries.frames(ofSlot: slot).contains(frame))
+            let part = boundaries.part(at: frame * 1_000 + 999, of: .video)
+            #expect(
+                boundaries.firstFrame(ofPart: part) <= frame
+                    && boundaries.firstFrame(ofPart: boundaries.partAfter(part)) > frame)
             #expect(part / 4 == slot)
         }
     }
 
     @Test("audio is cut at the same instant as video: at the first audio frame that starts in the new segment")
-    func sound() throws {
-        var slots = SegmentBoundaries(grid: try Make.grid())
-        slots.cut(at: 31)
-        let edge = slots.startOfPart(4, of: .audio)
+    func audio() throws {
+        var boundaries = SegmentBoundaries(grid: try Make.grid())
+        boundaries.cut(at: 31)
+        let edge = boundaries.startOfPart(4, of: .audio)
         #expect(edge == 49_600)
-        #expect(slots.part(at: edge - 1, of: .audio) == 1 && slots.part(at: edge, of: .audio) == 4)
+        #expect(boundaries.part(at: edge - 1, of: .audio) == 1 && boundaries.part(at: edge, of: .audio) == 4)
     }
 
     @Test("at a cut a segment ends with the frame before the cut, and the next segment starts at the cut")

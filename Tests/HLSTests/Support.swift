@@ -19,7 +19,7 @@ enum Make {
             kind: .video, memory: PacketMemory(bytes), pts: frame, dts: dts ?? frame, timescale: timescale, isKey: key)
     }
 
-    static func sound(_ pts: Int64, size: Int = 20, duration: Int64 = 1024) -> CodedPacket {
+    static func audioPacket(_ pts: Int64, size: Int = 20, duration: Int64 = 1024) -> CodedPacket {
         CodedPacket(
             kind: .audio, memory: PacketMemory([UInt8](repeating: UInt8(truncatingIfNeeded: pts >> 10), count: size)),
             pts: pts, dts: pts, duration: duration, timescale: 48_000, isKey: true)

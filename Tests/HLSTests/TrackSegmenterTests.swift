@@ -168,10 +168,10 @@ struct TrackSegmenterTests {
     }
 
     @Test("at 48 kHz and 30 fps, audio has 100 frames in each segment and 25 in each part")
-    func soundOnGrid() throws {
+    func audioOnGrid() throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
-        for frame in Int64(0)..<1_000 { output += segmenter.append(Make.sound(frame * 1_024)) }
+        for frame in Int64(0)..<1_000 { output += segmenter.append(Make.audioPacket(frame * 1_024)) }
         #expect(output.segments.count == 10)
         #expect(output.segments.allSatisfy { $0.duration.ticks == 102_400 && $0.independent })
         #expect(output.parts.allSatisfy { $0.sampleCount == 25 })
@@ -183,12 +183,12 @@ struct TrackSegmenterTests {
     @Test(
         "at 44.1 kHz, an audio frame across a boundary belongs to the segment it starts in",
         arguments: [24, 30, 29])
-    func soundOffGrid(fps: Int) throws {
+    func audioOffGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         var segmenter = TrackSegmenter(kind: .audio, grid: grid, firstTick: 0)
         var output: [TrackSegmenter.Output] = []
         for frame in Int64(0)..<3_000 {
-            var packet = Make.sound(frame * 1_024 + 300)
+            var packet = Make.audioPacket(frame * 1_024 + 300)
             packet.timescale = 44_100
             output += segmenter.append(packet)
         }
@@ -203,10 +203,10 @@ struct TrackSegmenterTests {
     }
 
     @Test("audio before the first tick, and frames whose timestamp goes back, are dropped")
-    func soundStart() throws {
+    func audioStart() throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 64)
         for pts in [Int64(101_376), 102_400, 103_424, 102_400, 103_424, 104_448] {
-            _ = segmenter.append(Make.sound(pts))
+            _ = segmenter.append(Make.audioPacket(pts))
         }
         #expect(segmenter.droppedPackets == 3)
         #expect(segmenter.finish().segments.map(\.start) == [102_400])
@@ -215,9 +215,9 @@ struct TrackSegmenterTests {
     @Test(
         "audio is cut where video ends, also in parts that were already complete",
         arguments: [1, 24, 25, 26, 40, 49, 50, 70])
-    func soundEnd(keep: Int64) throws {
+    func audioEnd(keep: Int64) throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 0)
-        for frame in Int64(0)..<70 { _ = segmenter.append(Make.sound(frame * 1_024)) }
+        for frame in Int64(0)..<70 { _ = segmenter.append(Make.audioPacket(frame * 1_024)) }
         let segment = try #require(segmenter.finish(cuttingAt: keep * 1_024 - 500).segments.first)
         #expect(segment.duration.ticks == keep * 1_024)
         let dump = BoxDump(segment.pieces.flatMap(\.bytes))
@@ -239,7 +239,7 @@ struct TrackSegmenterTests {
         for timescale: Int32 in [1, 30, 30_000, .max, 0, -5] {
             for kind in TrackKind.allCases {
                 var segmenter = TrackSegmenter(kind: kind, grid: try Make.grid(), firstTick: 0)
-                let first = kind == .video ? Make.picture(0, key: true) : Make.sound(0)
+                let first = kind == .video ? Make.picture(0, key: true) : Make.audioPacket(0)
                 _ = segmenter.append(first)
                 var packet = first
                 packet.pts = value

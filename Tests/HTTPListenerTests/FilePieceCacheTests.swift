@@ -6,7 +6,7 @@ import Testing
 import HTTPListener
 
 @Suite("FilePieceCache: pieces of files, shared by many readers")
-struct FilePiecesTests {
+struct FilePieceCacheTests {
     private static let second: Int64 = 1_000_000_000
 
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds * Self.second)) }

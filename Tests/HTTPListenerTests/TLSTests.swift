@@ -246,7 +246,7 @@ struct TLSTests {
             #expect(Curl.get(url, ["--http1.1", "-X", "BREW"])?.hasSuffix(" 1.1 501") == true)
             #expect(Curl.get(url, ["--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]) == " 0 000")
             try CertificateMaker.make(certificate: directory + "/a.crt", key: directory + "/a.key", name: "renewed")
-            guard case .renewed = store.look() else {
+            guard case .renewed = store.check() else {
                 Issue.record("the new files were not used")
                 return
             }

@@ -2,7 +2,7 @@ import Ingest
 import Testing
 
 @Suite("ReadScheduler: when a publisher's bytes are read, by SO_RCVLOWAT or a timer")
-struct ReadPacerTests {
+struct ReadSchedulerTests {
     private static let millisecond: Int64 = 1_000_000
 
     /// Two megabits per second: 30 frames of 8 kB, with audio between them.

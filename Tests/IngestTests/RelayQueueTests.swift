@@ -127,7 +127,7 @@ struct RelayQueueTests {
     }
 
     @Test("an audio-only queue drops audio that waited too long, and continues without a key frame")
-    func soundAlone() {
+    func audioAlone() {
         var queue = RelayQueue()
         Self.push("Da", &queue, at: 0)
         Self.push("a", &queue, at: 4 * Self.second)
@@ -152,8 +152,8 @@ struct RelayQueueTests {
             }
             // All frames have one time, so gaps are not visible here.
             for publication in sent.split(separator: "E") where publication.contains("C") {
-                let pictures = publication.drop { $0 != "C" }.filter { "CKv".contains($0) }
-                for (before, after) in zip(pictures, pictures.dropFirst()) where after == "v" {
+                let frames = publication.drop { $0 != "C" }.filter { "CKv".contains($0) }
+                for (before, after) in zip(frames, frames.dropFirst()) where after == "v" {
                     #expect(before != "C", "\(sent)")
                 }
             }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Relay states: waiting, connecting, live, failed, stopped")
-struct RelayLifeTests {
+struct RelayStateMachineTests {
     private static let second: Int64 = 1_000_000_000
     private static let gone = RelayStateMachine.Action.tell(.stopped(reason: "the source is gone"))
 

@@ -22,7 +22,7 @@ enum SRTCapture {
 }
 
 @Suite("SRT handshake proxy before the SRT listener: draft-sharabayko-srt-01 §4.3.1")
-struct SRTFrontTests {
+struct SRTHandshakeProxyTests {
     typealias Front = SRTHandshakeProxy<String>
     static let second: Int64 = 1_000_000_000
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Rules that SRT shares with RTMP, tested over SRT with ffmpeg as the caller.
 @Suite("The SRT listener authorizes publishers like the RTMP server", .timeLimit(.minutes(1)), .serialized)
-struct SRTDoorTests {
+struct SRTListenerTests {
     /// The path of an ffmpeg that can publish over SRT. Without it, the current test ends as skipped.
     private static func caller() async throws -> String {
         let ffmpeg = try TestTool.require("ffmpeg")

@@ -2,7 +2,7 @@ import Ingest
 import Testing
 
 @Suite("Takeover limit: two encoders competing for a key, and one encoder that reconnects")
-struct FlapGuardTests {
+struct TakeoverLimiterTests {
     /// A takeover at `at` from a publisher that was admitted at `since` and sent its last packet at `lastPacket`, in
     /// milliseconds.
     struct Attempt: Sendable {
@@ -48,7 +48,7 @@ struct FlapGuardTests {
 
     @Test(
         "if publishers still send, two takeovers in ten seconds are allowed; takeovers from silent ones have no limit",
-        arguments: FlapGuardTests.cases)
+        arguments: TakeoverLimiterTests.cases)
     func takeovers(name: String, attempts: [Attempt]) {
         var guardian = TakeoverLimiter()
         for attempt in attempts {

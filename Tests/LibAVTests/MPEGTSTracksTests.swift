@@ -3,7 +3,7 @@ import MediaTypes
 import Testing
 
 @Suite("Track numbers of an MPEG-TS stream: ISO/IEC 13818-1 §2.4.4.8")
-struct TransportTracksTests {
+struct MPEGTSTracksTests {
     @Test("MPEG-TS streams that replace others in the program map take over their track numbers")
     func replaced() {
         var tracks = MPEGTSTracks()

@@ -69,9 +69,9 @@ struct AnnexBTests {
         #expect(all.memory.bytes == Self.prefixed(units))
         #expect(all.types == [.aud, .sps, .pps, .sei, .idr])
 
-        let pictures = bytes.withUnsafeBytes { AnnexB.lengthPrefixed($0, skipping: [.aud, .sps, .pps, .sei]) }
-        #expect(pictures.memory.bytes == Self.prefixed(Array(units.suffix(2))))
-        #expect(pictures.types == .idr)
+        let frames = bytes.withUnsafeBytes { AnnexB.lengthPrefixed($0, skipping: [.aud, .sps, .pps, .sei]) }
+        #expect(frames.memory.bytes == Self.prefixed(Array(units.suffix(2))))
+        #expect(frames.types == .idr)
     }
 
     @Test("Annex B bytes without a start code give no NAL unit")

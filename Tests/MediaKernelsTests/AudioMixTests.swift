@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Audio kernels against plain loops")
-struct SoundMixTests {
+struct AudioMixTests {
     /// ``AudioMix/add(_:onto:pairs:from:to:)``, one pair at a time.
     static func reference(_ source: [Float], onto target: [Float], pairs: Range<Int>, from: Float, to: Float) -> [Float]
     {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Crossfade kernel against a plain loop")
-struct PictureBlendTests {
+struct FrameBlendTests {
     /// ``FrameBlend/mix(_:_:weight:into:stride:width:height:)`` for one sample.
     static func reference(_ first: UInt8, _ second: UInt8, weight: Int) -> UInt8 {
         UInt8((Int(first) * (256 - weight) + Int(second) * weight + 128) / 256)

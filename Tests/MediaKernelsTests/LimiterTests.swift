@@ -93,35 +93,35 @@ struct LimiterTests {
     }
 
     /// Audio as an AAC encoder would leave it: nothing above 18.5 kHz.
-    private func coded(_ sound: [Double]) -> [Double] {
+    private func coded(_ audio: [Double]) -> [Double] {
         let weights = (-63...63).map { tap -> Double in
             let x = Double(tap) * 2 * 18_500 / 48_000
             let window = 0.5 + 0.5 * cos(Double.pi * Double(tap) / 64)
             return (x == 0 ? 1 : sin(Double.pi * x) / (Double.pi * x)) * window * 2 * 18_500 / 48_000
         }
-        return (0..<sound.count - 126).map { place in
-            (0..<127).reduce(0) { $0 + weights[$1] * sound[place + $1] }
+        return (0..<audio.count - 126).map { place in
+            (0..<127).reduce(0) { $0 + weights[$1] * audio[place + $1] }
         }
     }
 
     @Test(
         "the limited mix of two full-scale sources of noise, square waves or bursts stays below −1 dBTP",
         arguments: 0..<12)
-    func harshSoundStaysBelow(seed: Int) {
+    func harshAudioStaysBelow(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         func source() -> [Double] {
-            var sound: [Double] = []
+            var audio: [Double] = []
             var (held, left) = (1.0, 0)
-            while sound.count < 9_726 {
+            while audio.count < 9_726 {
                 if left == 0 {
                     held = seed % 3 == 1 ? -held : [0.05, 1].randomElement(using: &random) ?? 1
                     left = Int.random(in: 3...900, using: &random)
                 }
                 left -= 1
                 let noise = Double.random(in: -1...1, using: &random)
-                sound.append(seed % 3 == 0 ? noise : seed % 3 == 1 ? held : held * noise)
+                audio.append(seed % 3 == 0 ? noise : seed % 3 == 1 ? held : held * noise)
             }
-            let coded = self.coded(sound)
+            let coded = self.coded(audio)
             let largest = coded.reduce(0) { max($0, abs($1)) }
             return coded.map { $0 / largest }
         }
@@ -149,10 +149,10 @@ struct LimiterTests {
     }
 
     /// Gains in dB at the block ends while audio passes.
-    private func gains(_ sound: [Float]) -> [Double] {
+    private func gains(_ audio: [Float]) -> [Double] {
         var limiter = Limiter()
-        return stride(from: 0, to: sound.count - 127, by: 128).map { start in
-            var block = Array(sound[start..<start + 128])
+        return stride(from: 0, to: audio.count - 127, by: 128).map { start in
+            var block = Array(audio[start..<start + 128])
             limiter.process(&block)
             return 20 * log10(Double(limiter.currentGain))
         }

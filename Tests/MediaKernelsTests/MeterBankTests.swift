@@ -11,12 +11,12 @@ import Testing
 @Suite("Meters: ITU-R BS.1770-4")
 struct MeterBankTests {
     /// Mean square after the K-weighting, both channels added, in double precision.
-    static func reference(_ sound: [Float]) -> Double {
+    static func reference(_ audio: [Float]) -> Double {
         var total = 0.0
         for channel in 0..<2 {
             var (s1, s2, t1, t2) = (0.0, 0.0, 0.0, 0.0)
-            for index in 0..<sound.count / 2 {
-                let x = Double(sound[2 * index + channel])
+            for index in 0..<audio.count / 2 {
+                let x = Double(audio[2 * index + channel])
                 let y = 1.53512485958697 * x + s1
                 s1 = -2.69169618940638 * x + 1.69065929318241 * y + s2
                 s2 = 1.19839281085285 * x - 0.73248077421585 * y
@@ -26,22 +26,22 @@ struct MeterBankTests {
                 total += z * z
             }
         }
-        return total / Double(sound.count / 2)
+        return total / Double(audio.count / 2)
     }
 
-    private func measure(_ bank: inout MeterBank, _ sounds: [[Float]]) {
+    private func measure(_ bank: inout MeterBank, _ signals: [[Float]]) {
         let size = MeterBank.blockPairs * 2
-        for start in stride(from: 0, to: sounds[0].count - size + 1, by: size) {
-            let blocks = sounds.map { Array($0[start..<start + size]) }
+        for start in stride(from: 0, to: signals[0].count - size + 1, by: size) {
+            let blocks = signals.map { Array($0[start..<start + size]) }
             bank.measure(0, blocks[0], blocks.count > 1 ? 1 : nil, blocks.count > 1 ? blocks[1] : blocks[0])
         }
     }
 
     @Test("a 997 Hz tone of full scale in one channel reads −3.01 LUFS, and its peak is reported once")
     func calibration() {
-        let sound = (0..<MeterBank.blockPairs * 150).flatMap { [Float(sin(2 * .pi * 997 * Double($0) / 48_000)), 0] }
+        let audio = (0..<MeterBank.blockPairs * 150).flatMap { [Float(sin(2 * .pi * 997 * Double($0) / 48_000)), 0] }
         var bank = MeterBank(count: 1)
-        self.measure(&bank, [sound])
+        self.measure(&bank, [audio])
         for blocks in [MeterBank.momentaryBlocks, MeterBank.shortTermBlocks] {
             let loudness = -0.691 + 10 * log10(Double(bank.power(0, blocks: blocks)))
             #expect(abs(loudness + 3.01) < 0.05, "\(loudness) LUFS")
@@ -56,7 +56,7 @@ struct MeterBankTests {
         arguments: 0..<10)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
-        let sounds = (0..<2).map { _ -> [Float] in
+        let signals = (0..<2).map { _ -> [Float] in
             var last: Float = 0
             let color = Float.random(in: 0...0.99, using: &random)
             return (0..<MeterBank.blockPairs * 2 * 8).map { _ in
@@ -65,11 +65,11 @@ struct MeterBankTests {
             }
         }
         var bank = MeterBank(count: 2)
-        self.measure(&bank, sounds)
+        self.measure(&bank, signals)
         for index in 0..<2 {
-            let expected = Self.reference(sounds[index])
+            let expected = Self.reference(signals[index])
             #expect(abs(Double(bank.power(index, blocks: 8)) / expected - 1) < 1e-3)
-            #expect(bank.takePeak(index) == sounds[index].map { abs($0) }.max())
+            #expect(bank.takePeak(index) == signals[index].map { abs($0) }.max())
         }
     }
 

@@ -16,8 +16,8 @@ struct NoiseReducerTests {
         return (0..<seconds * 48_000).flatMap { pair -> [Float] in
             state = state &* 1_664_525 &+ 1_013_904_223
             let value = Float(state >> 8) / Float(1 << 24) - 0.5
-            let sound = pair % 24_000 < 100 ? value : value * noise
-            return [sound, sound / 2]
+            let audio = pair % 24_000 < 100 ? value : value * noise
+            return [audio, audio / 2]
         }
     }
 

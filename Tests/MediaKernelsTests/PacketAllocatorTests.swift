@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("PacketAllocator: memory blocks of packets", .serialized)
-struct PacketBlocksTests {
+struct PacketAllocatorTests {
     @Test("a packet memory block is at least as large as requested and at most a quarter larger")
     func sizes() throws {
         var random = TestRandom(seed: 11)

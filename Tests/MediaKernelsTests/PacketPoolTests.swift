@@ -38,7 +38,7 @@ struct PacketPoolTests {
     }
 
     /// Up to 64 packets on their way to readers; packets that do not fit are dropped.
-    private final class Shelf: Sendable {
+    private final class PacketExchange: Sendable {
         private let state = Mutex((packets: [PacketMemory](), isClosed: false))
 
         func put(_ packet: PacketMemory) {
@@ -55,13 +55,13 @@ struct PacketPoolTests {
 
     @Test("readers on other threads see packets unchanged while objects are reused")
     func threads() async {
-        let shelf = Shelf()
+        let exchange = PacketExchange()
         let readings = await withTaskGroup(of: (read: Int, faults: Int).self) { group in
             for _ in 0..<3 {
                 group.addTask {
                     var (read, faults) = (0, 0)
                     while true {
-                        let (packet, isOpen) = shelf.take()
+                        let (packet, isOpen) = exchange.take()
                         if let packet {
                             let bytes = packet.bytes
                             let again = packet.bytes
@@ -82,9 +82,9 @@ struct PacketPoolTests {
                 for number in 0..<30_000 {
                     let bytes = [UInt8](
                         repeating: UInt8(truncatingIfNeeded: number), count: 100 * (1 + number % 7))
-                    shelf.put(Self.packet(bytes, &pool))
+                    exchange.put(Self.packet(bytes, &pool))
                 }
-                shelf.close()
+                exchange.close()
                 return (0, 0)
             }
             return await group.reduce(into: (read: 0, faults: 0)) {

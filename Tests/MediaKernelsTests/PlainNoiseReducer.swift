@@ -59,9 +59,9 @@ struct PlainNoiseReducer {
                 let value = spectra[channel][index]
                 return Complex(real: value.real * gain, imaginary: value.imaginary * gain)
             }
-            let sound = zip(Self.transformed(filtered, sign: 1), window).map { $0.real / Double(Self.size) * $1 }
-            for pair in 0..<Self.half { output[2 * pair + channel] = Float(self.overlap[channel][pair] + sound[pair]) }
-            self.overlap[channel] = Array(sound[Self.half...])
+            let audio = zip(Self.transformed(filtered, sign: 1), window).map { $0.real / Double(Self.size) * $1 }
+            for pair in 0..<Self.half { output[2 * pair + channel] = Float(self.overlap[channel][pair] + audio[pair]) }
+            self.overlap[channel] = Array(audio[Self.half...])
         }
         return output
     }

@@ -25,13 +25,13 @@ enum TruePeakReading {
         var peak = 0.0
         let pairs = samples.count / 2
         for channel in 0..<2 {
-            let sound = (0..<pairs).map { Double(samples[2 * $0 + channel]) }
+            let audio = (0..<pairs).map { Double(samples[2 * $0 + channel]) }
             for place in Self.reach..<max(Self.reach, pairs - Self.reach) {
                 // Only near a possible peak.
-                guard max(abs(sound[place]), abs(sound[place + 1])) > 0.4 else { continue }
+                guard max(abs(audio[place]), abs(audio[place + 1])) > 0.4 else { continue }
                 for weights in Self.weights {
                     var value = 0.0
-                    for tap in 0..<weights.count { value += weights[tap] * sound[place - Self.reach + 1 + tap] }
+                    for tap in 0..<weights.count { value += weights[tap] * audio[place - Self.reach + 1 + tap] }
                     peak = max(peak, abs(value))
                 }
             }

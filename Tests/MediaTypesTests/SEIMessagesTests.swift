@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("SEI messages, read in place: ITU-T H.264 §7.3.2.3, §7.4.1.1, §D.2.8")
-struct SupplementalMessagesTests {
+struct SEIMessagesTests {
     private struct Found: Hashable {
         let type: Int
         let payload: [UInt8]

@@ -2,7 +2,7 @@ import MediaTypes
 import Testing
 
 @Suite("StartupSegments: the short segments at the start of a live room")
-struct OpeningSegmentsTests {
+struct StartupSegmentsTests {
     private struct Case {
         var fps: Int
         var gop: Int

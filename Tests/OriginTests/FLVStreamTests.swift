@@ -87,9 +87,9 @@ struct FLVStreamTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             // From key frame 25 on: 55 frames with their headers, after header, script and sequence header.
-            let pictures = 55 * (8_000 + 5 + 15)
+            let videoBytes = 55 * (8_000 + 5 + 15)
             #expect(Set(counts).count == 1 && counts.count == 50)
-            #expect(counts.allSatisfy { (pictures..<pictures + 2_000).contains($0) }, "\(counts.prefix(3))")
+            #expect(counts.allSatisfy { (videoBytes..<videoBytes + 2_000).contains($0) }, "\(counts.prefix(3))")
         }
         try await waitUntil("no viewer is left", { server.traffic.streamViewers }) { $0 == 0 }
         await server.stop()

@@ -5,7 +5,7 @@ import Origin
 import Testing
 
 @Suite("A viewer's query (token) is added to the URIs in its playlist: rfc8216bis §6.2.5")
-struct QueryPassingTests {
+struct QueryPropagationTests {
     private static let multivariant = """
         #EXTM3U
         #EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.title",VALUE="URI"

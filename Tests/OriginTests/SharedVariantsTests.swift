@@ -2,7 +2,7 @@ import Origin
 import Testing
 
 @Suite("SharedVariants: renderings of one playlist, shared between requests")
-struct SharedFormsTests {
+struct SharedVariantsTests {
     /// Requests a form, and makes it.
     private struct Asker {
         var forms = SharedVariants<String, String>(most: 3, mostBytes: 10)

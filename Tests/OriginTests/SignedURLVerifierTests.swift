@@ -2,7 +2,7 @@ import Origin
 import Testing
 
 @Suite("Signed URLs for viewers")
-struct PlaybackGateTests {
+struct SignedURLVerifierTests {
     private static let now: Int64 = 1_800_000_000
 
     private static func gate(_ secrets: [String] = ["s3cret"], room: String = "88231", now: Int64 = now)

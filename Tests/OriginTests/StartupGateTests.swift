@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("StartupGate: requests wait until a new worker has published")
-struct GatedContentTests {
+struct StartupGateTests {
     private final class Clock: MonotonicClock {
         let time = Atomic<Int64>(0)
         func now() -> Int64 { self.time.load(ordering: .relaxed) }

@@ -45,26 +45,27 @@ struct ClaimedFileTests {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
         /// The files on disk after a step.
-        struct Look: Equatable {
+        struct Snapshot: Equatable {
             var step: WriteStep
             var content: [UInt8]?
             var beside: [UInt8]?
         }
-        let looks = Mutex<[Look]>([])
+        let snapshots = Mutex<[Snapshot]>([])
         let store = DirectoryStore(directory: path)
         let claim = try Self.claim(path)
         let file = ClaimedFile("commands.json", in: path, claim: claim) { step in
             let beside = store.read(".commands.json.\(claim.incarnation).tmp")
-            looks.withLock { $0.append(Look(step: step, content: store.read("commands.json"), beside: beside)) }
+            snapshots.withLock { $0.append(Snapshot(step: step, content: store.read("commands.json"), beside: beside)) }
         }
         try file.write([1])
-        looks.withLock { $0 = [] }
+        snapshots.withLock { $0 = [] }
         try file.write([2, 3])
         #expect(
-            looks.withLock { $0 } == [
-                Look(step: .created, content: [1], beside: []), Look(step: .written, content: [1], beside: [2, 3]),
-                Look(step: .synchronized, content: [1], beside: [2, 3]), Look(step: .renamed, content: [2, 3]),
-                Look(step: .directorySynchronized, content: [2, 3]),
+            snapshots.withLock { $0 } == [
+                Snapshot(step: .created, content: [1], beside: []),
+                Snapshot(step: .written, content: [1], beside: [2, 3]),
+                Snapshot(step: .synchronized, content: [1], beside: [2, 3]), Snapshot(step: .renamed, content: [2, 3]),
+                Snapshot(step: .directorySynchronized, content: [2, 3]),
             ])
     }
 

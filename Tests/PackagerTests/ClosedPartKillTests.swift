@@ -34,7 +34,7 @@ struct ClosedPartKillTests {
     private static func feed(_ output: Output, _ frames: Range<Int64>, _ orders: [[Int64]]) {
         for index in frames {
             for track in 0..<2 { output.packager.receive(track: track, Self.packet(index, orders[track])) }
-            for pts in Output.sounds(index) { output.packager.receive(track: 2, Output.sound(pts)) }
+            for pts in Output.audioTimes(index) { output.packager.receive(track: 2, Output.audioPacket(pts)) }
             if index % 8 == 7 { _ = output.packager.step() }
         }
     }

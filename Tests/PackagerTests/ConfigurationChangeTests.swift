@@ -31,14 +31,14 @@ struct ConfigurationChangeTests {
             let tags = lines.filter {
                 $0.hasPrefix("#EXT-X-MAP") || $0 == "#EXT-X-DISCONTINUITY" || $0.hasSuffix("m4s")
             }
-            let isSound = name == "audio.m3u8"
+            let isAudio = name == "audio.m3u8"
             let track = name.dropLast(5)
             let first = "#EXT-X-MAP:URI=\"\(track)-1.mp4\""
             let second = "#EXT-X-MAP:URI=\"\(track)-1-\(track == "720p" ? 1 : 2).mp4\""
             let seam = "#EXT-X-DISCONTINUITY"
             let want =
-                [first, "\(track)-1-0.m4s", "\(track)-1-1.m4s", seam] + (isSound ? [] : [second])
-                + ["\(track)-1-2.m4s", "\(track)-1-3.m4s", seam] + (isSound ? [] : [first]) + ["\(track)-1-4.m4s"]
+                [first, "\(track)-1-0.m4s", "\(track)-1-1.m4s", seam] + (isAudio ? [] : [second])
+                + ["\(track)-1-2.m4s", "\(track)-1-3.m4s", seam] + (isAudio ? [] : [first]) + ["\(track)-1-4.m4s"]
             #expect(tags.map(String.init) == want.map { String($0) }, "\(name)")
         }
         #expect(store.files["720p-1-1.mp4"] != nil && store.files["720p-1-1.mp4"] != store.files["720p-1.mp4"])

@@ -27,7 +27,7 @@ struct ConformanceTests {
         }
         let large = try video(320, 180, bFrames: 1)
         let small = try video(160, 90, bFrames: 0)
-        let sound = try EncodedTrack.encode(
+        let audio = try EncodedTrack.encode(
             .audio, source: "sine=r=48000:d=6", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"], in: folder,
             ffmpeg: ffmpeg, ffprobe: ffprobe)
         let tracks = [
@@ -37,7 +37,7 @@ struct ConformanceTests {
             TrackDescription(
                 name: "90p", kind: .video, parameters: small.parameters, width: 160, height: 90, bitrate: 400_000,
                 maxBitrate: 500_000, bufferSize: 500_000),
-            TrackDescription(name: "audio", kind: .audio, parameters: sound.parameters, bitrate: 64_000, channels: 2),
+            TrackDescription(name: "audio", kind: .audio, parameters: audio.parameters, bitrate: 64_000, channels: 2),
         ]
         let directory = folder.appendingPathComponent("out").path
         var frames = 0
@@ -46,7 +46,7 @@ struct ConformanceTests {
             let settings = try Output.settings { $0.directory = directory }
             let packager = try HLSPackager.open(settings, tracks: tracks, clock: FixedClock(), report: events.report)
             let firstTick = try packager.begin(now: Output.origin + Int64(run) * 7_000_000_000).firstTick
-            for (index, track) in [large, small, sound].enumerated() {
+            for (index, track) in [large, small, audio].enumerated() {
                 for var packet in track.packets {
                     let shift = firstTick * Int64(packet.timescale) / 30
                     packet.pts += shift

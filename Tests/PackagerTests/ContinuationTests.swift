@@ -5,16 +5,16 @@ import Testing
 
 @Suite("A successor continues the room from its state file: rfc8216bis §6.2.2")
 struct ContinuationTests {
-    /// A first worker that publishes `slots` segments and is gone.
+    /// A first worker that publishes `segments` segments and is gone.
     private static func firstRun(
-        _ store: MemoryStore, slots: Int64 = 3, tracks: [TrackDescription]? = nil,
+        _ store: MemoryStore, segments: Int64 = 3, tracks: [TrackDescription]? = nil,
         change: (inout HLSOutputSettings) -> Void = { _ in }
     ) throws -> Output {
         let output =
             try tracks.map { try Output(store, settings: Output.settings(change), tracks: $0) }
             ?? Output(store, settings: Output.settings(change))
         _ = try output.packager.begin(now: Output.origin)
-        output.feed(0..<(slots * 64))
+        output.feed(0..<(segments * 64))
         _ = output.packager.step()
         return output
     }
@@ -296,7 +296,7 @@ struct ContinuationTests {
     @Test("none of 400 random damages to the state file makes a successor trap", arguments: 0..<400)
     func mutatedState(seed: Int) throws {
         let store = MemoryStore()
-        _ = try Self.firstRun(store, slots: 8) { $0.windowSeconds = 6 }
+        _ = try Self.firstRun(store, segments: 8) { $0.windowSeconds = 6 }
         var bytes = try #require(store.read("state.json"))
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
         func random(_ bound: Int) -> Int {

@@ -43,7 +43,7 @@ struct CueTests {
     }
 
     @Test("in an audio-only output, emsg events are in the audio segments")
-    func soundAlone() throws {
+    func audioAlone() throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [Output.audio])
         _ = try output.packager.begin(now: Output.origin)

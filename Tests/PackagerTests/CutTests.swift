@@ -11,7 +11,9 @@ struct CutTests {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
                 guard track.kind == .video else {
-                    for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
+                    for pts in Output.audioTimes(frame) {
+                        output.packager.receive(track: index, Output.audioPacket(pts))
+                    }
                     continue
                 }
                 var picture = Output.picture(frame)
@@ -96,7 +98,7 @@ struct CutTests {
             var picture = Output.picture(frame)
             picture.isKey = frame == 160
             output.packager.receive(track: 1, picture)
-            for pts in Output.sounds(frame) { output.packager.receive(track: 2, Output.sound(pts)) }
+            for pts in Output.audioTimes(frame) { output.packager.receive(track: 2, Output.audioPacket(pts)) }
         }
         // Repeated with the first packet.
         try output.packager.configure(
@@ -110,7 +112,7 @@ struct CutTests {
         }
         for frame in Int64(180)..<230 {
             output.packager.receive(track: 1, Output.picture(frame == 192 ? 191 : frame))
-            for pts in Output.sounds(frame) { output.packager.receive(track: 2, Output.sound(pts)) }
+            for pts in Output.audioTimes(frame) { output.packager.receive(track: 2, Output.audioPacket(pts)) }
         }
         _ = output.packager.step()
         for name in ["720p.m3u8", "360p.m3u8", "audio.m3u8"] {

@@ -256,13 +256,13 @@ struct EdgeTests {
         #expect(viewer.object("720p-1-1.mp4") != nil, "hinted parts exist")
         output.feed(128..<150)
         for list in Self.lists {
-            let isSound = list == "audio.m3u8"
+            let isAudio = list == "audio.m3u8"
             let name = list.dropLast(5)
             let lines = viewer.last(list).split(separator: "\n")
             let part = try #require(lines.firstIndex { $0.contains("\(name)-1-2.0.m4s") })
-            let head = lines[..<part].suffix(isSound ? 2 : 3)
+            let head = lines[..<part].suffix(isAudio ? 2 : 3)
             #expect(head.first == "#EXT-X-DISCONTINUITY" && head.last?.hasPrefix("#EXT-X-PROGRAM-DATE-TIME") == true)
-            #expect(isSound || head.contains { $0.hasPrefix("#EXT-X-MAP:URI=\"\(name)-1-") })
+            #expect(isAudio || head.contains { $0.hasPrefix("#EXT-X-MAP:URI=\"\(name)-1-") })
         }
         output.feed(150..<192)
         #expect(output.packager.step() == nil)

@@ -172,7 +172,7 @@ struct EncryptionTests {
             frames: 16,
             tracks: first.tracks.map { track in
                 track.kind == .audio
-                    ? [Output.sound(0)]
+                    ? [Output.audioPacket(0)]
                     : (0..<16).map { Output.picture($0) }
             })
         let second = try Output(store, settings: try Self.settings(secretless))

@@ -414,7 +414,9 @@ struct FailureTests {
         for track in 0..<2 {
             start(feeders) { for frame in Int64(0)..<6_400 { packager.receive(track: track, Output.picture(frame)) } }
         }
-        start(feeders) { for frame in Int64(0)..<10_000 { packager.receive(track: 2, Output.sound(frame * 1_024)) } }
+        start(feeders) {
+            for frame in Int64(0)..<10_000 { packager.receive(track: 2, Output.audioPacket(frame * 1_024)) }
+        }
         #expect(feeders.wait(timeout: .now() + 60) == .success, "the packager accepts everything")
         packager.finish(endlist: true)
         try #require(writer.wait(timeout: .now() + 60) == .success, "the packager writes to the end")

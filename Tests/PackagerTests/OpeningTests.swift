@@ -19,7 +19,9 @@ struct OpeningTests {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
                 guard track.kind == .video else {
-                    for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
+                    for pts in Output.audioTimes(frame) {
+                        output.packager.receive(track: index, Output.audioPacket(pts))
+                    }
                     continue
                 }
                 var picture = Output.picture(frame)
@@ -124,7 +126,7 @@ struct OpeningTests {
         let output = try Output(store, settings: Self.settings())
         _ = try output.packager.begin(now: Output.origin)
         for frame in Int64(0)..<240 {
-            for pts in Output.sounds(frame) { output.packager.receive(track: 2, Output.sound(pts)) }
+            for pts in Output.audioTimes(frame) { output.packager.receive(track: 2, Output.audioPacket(pts)) }
             guard frame >= 44 else { continue }
             for track in 0..<2 {
                 var picture = Output.picture(frame - 44)
@@ -171,7 +173,9 @@ struct OpeningTests {
         for frame in Int64(20)..<150 {
             for track in output.tracks.indices {
                 if output.tracks[track].kind == .audio {
-                    for pts in Output.sounds(frame) { output.packager.receive(track: track, Output.sound(pts)) }
+                    for pts in Output.audioTimes(frame) {
+                        output.packager.receive(track: track, Output.audioPacket(pts))
+                    }
                 } else {
                     var picture = Output.picture(frame)
                     picture.isKey = (frame - 20).isMultiple(of: 32)

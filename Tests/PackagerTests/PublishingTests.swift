@@ -191,17 +191,17 @@ struct PublishingTests {
     @Test(
         "the multivariant playlist of an output with only audio or only video has no EXT-X-MEDIA group",
         arguments: [true, false])
-    func singleTrack(isSound: Bool) throws {
+    func singleTrack(isAudio: Bool) throws {
         let store = MemoryStore()
-        let output = try Output(store, tracks: [isSound ? Output.audio : Output.video("v")])
+        let output = try Output(store, tracks: [isAudio ? Output.audio : Output.video("v")])
         _ = try output.packager.begin(now: Output.origin)
         output.feed(0..<80)
         output.packager.finish(endlist: true)
         #expect(output.packager.step() == .ended)
         let list = store.text("index.m3u8")
         #expect(!list.contains("EXT-X-MEDIA:"))
-        #expect(list.contains(isSound ? "CODECS=\"mp4a.40.2\"\naudio.m3u8" : "CODECS=\"avc1.64001f\""))
-        #expect(list.contains("RESOLUTION") == !isSound)
+        #expect(list.contains(isAudio ? "CODECS=\"mp4a.40.2\"\naudio.m3u8" : "CODECS=\"avc1.64001f\""))
+        #expect(list.contains("RESOLUTION") == !isAudio)
         #expect(output.events.published.count == 2)
     }
 

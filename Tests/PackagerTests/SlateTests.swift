@@ -315,12 +315,12 @@ struct SlateTests {
     @Test(
         "audio frames continue through slate at 44.1 kHz, where segments have no whole number of frames",
         arguments: [24, 25, 30, 50, 60])
-    func soundGrid(fps: Int) throws {
+    func audioGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         let store = MemoryStore()
         let settings = try Output.settings { $0.grid = grid }
         let tracks = [Output.video("v"), Output.audio]
-        let sound = CodedPacket(
+        let silence = CodedPacket(
             kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, duration: 1_024, timescale: 44_100, isKey: true)
         let slate = Slate(
             frames: grid.gopFrames,
@@ -329,7 +329,7 @@ struct SlateTests {
                     CodedPacket(
                         kind: .video, memory: PacketMemory([2]), pts: $0, dts: $0, timescale: Int32(fps), isKey: $0 == 0
                     )
-                }, [sound],
+                }, [silence],
             ])
         func feed(_ output: Output, _ frames: Range<Int64>) {
             for frame in frames {
@@ -340,7 +340,7 @@ struct SlateTests {
                 let first = (frame * 44_100 / Int64(fps) + 1_023) / 1_024
                 let last = ((frame + 1) * 44_100 / Int64(fps) + 1_023) / 1_024
                 for index in first..<last {
-                    var packet = sound
+                    var packet = silence
                     (packet.pts, packet.dts) = (index * 1_024, index * 1_024)
                     output.packager.receive(track: 1, packet)
                 }

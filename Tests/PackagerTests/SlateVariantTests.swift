@@ -21,7 +21,7 @@ struct SlateVariantTests {
         Slate(
             frames: frames,
             tracks: tracks.map { track in
-                guard track.kind == .video else { return [Output.sound(0)] }
+                guard track.kind == .video else { return [Output.audioPacket(0)] }
                 return (0..<Int64(frames / track.frameStep)).map {
                     self.picture($0, step: track.frameStep, isKey: $0 == 0)
                 }
@@ -32,7 +32,9 @@ struct SlateVariantTests {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
                 if track.kind == .audio {
-                    for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
+                    for pts in Output.audioTimes(frame) {
+                        output.packager.receive(track: index, Output.audioPacket(pts))
+                    }
                 } else if frame % Int64(track.frameStep) == 0 {
                     let packet = self.picture(
                         frame / Int64(track.frameStep), step: track.frameStep, isKey: frame % gop == 0)

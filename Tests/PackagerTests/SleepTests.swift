@@ -148,7 +148,7 @@ struct SleepTests {
     }
 
     @Test("while every rendition with video sleeps, audio segments are still published")
-    func soundAlone() throws {
+    func audioAlone() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
         output.feed(0..<192)

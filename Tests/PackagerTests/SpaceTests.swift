@@ -67,8 +67,8 @@ struct SpaceTests {
         }
     }
 
-    private static func feed(_ output: Output, _ slots: Range<Int64>) {
-        for slot in slots {
+    private static func feed(_ output: Output, _ segments: Range<Int64>) {
+        for slot in segments {
             output.feed(slot * Self.slot..<(slot + 1) * Self.slot, size: 400)
             #expect(output.packager.step() == nil)
         }
@@ -353,7 +353,7 @@ struct DurableEndTests {
         _ = try packager.begin(now: Output.origin)
         for frame: Int64 in 0..<200 {
             packager.receive(track: 0, Output.picture(frame))
-            for pts in Output.sounds(frame) { packager.receive(track: 1, Output.sound(pts)) }
+            for pts in Output.audioTimes(frame) { packager.receive(track: 1, Output.audioPacket(pts)) }
         }
         packager.finish(endlist: true)
         #expect(packager.step() == .ended)

@@ -272,11 +272,11 @@ struct SubtitleRenditionTests {
         _ = try Self.add(first, 100..<2_000, "before")
         first.feed(0..<192)
         _ = first.packager.step()
-        var sound = Output.audio
-        sound.name = "sound"
+        var audio = Output.audio
+        audio.name = "sound"
         let second = try Output(
             store, settings: Self.settings { $0.windowSeconds = 60 },
-            tracks: [Output.video("720p"), Output.video("360p"), sound])
+            tracks: [Output.video("720p"), Output.video("360p"), audio])
         let start = try second.packager.begin(now: Output.origin + 8_000_000_000).firstTick
         #expect((0..<3).allSatisfy { second.packager.object(named: "en-1-\($0).vtt") != nil })
         Self.feed(second, from: start, segments: 2)

@@ -144,7 +144,7 @@ struct Output {
                 switch track.kind {
                 case .video: self.packager.receive(track: index, Self.picture(frame, size: size))
                 case .audio:
-                    for pts in Self.sounds(frame) { self.packager.receive(track: index, Self.sound(pts)) }
+                    for pts in Self.audioTimes(frame) { self.packager.receive(track: index, Self.audioPacket(pts)) }
                 }
             }
         }
@@ -156,14 +156,14 @@ struct Output {
             pts: frame, dts: frame, timescale: 30, isKey: frame % 32 == 0)
     }
 
-    static func sound(_ pts: Int64) -> CodedPacket {
+    static func audioPacket(_ pts: Int64) -> CodedPacket {
         CodedPacket(
             kind: .audio, memory: PacketMemory([UInt8](repeating: 9, count: 20)), pts: pts, dts: pts, duration: 1024,
             timescale: 48_000, isKey: true)
     }
 
     /// AAC frames that start in a program frame: 1,600 samples.
-    static func sounds(_ frame: Int64) -> [Int64] {
+    static func audioTimes(_ frame: Int64) -> [Int64] {
         let first = (frame * 1_600 + 1_023) / 1_024
         let end = ((frame + 1) * 1_600 + 1_023) / 1_024
         return (first..<end).map { $0 * 1_024 }

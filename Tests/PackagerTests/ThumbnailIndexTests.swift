@@ -2,7 +2,7 @@ import Packager
 import Testing
 
 @Suite("Sprite sheets: WebVTT §4, Media Fragments URI §4.2.2")
-struct SpriteIndexTests {
+struct ThumbnailIndexTests {
     private static func index(incarnation: Int64 = 1, kept: String = "") -> ThumbnailIndex {
         ThumbnailIndex(
             name: "thumb", columns: 3, rows: 2, width: 160, height: 90, interval: 5_000, incarnation: incarnation,

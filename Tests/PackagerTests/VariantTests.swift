@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Several audio bit rates, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
 struct VariantTests {
-    static func sound(_ name: String, _ bitrate: Int64) -> TrackDescription {
+    static func audioTrack(_ name: String, _ bitrate: Int64) -> TrackDescription {
         var track = Output.audio
         (track.name, track.bitrate) = (name, bitrate)
         return track
@@ -20,7 +20,9 @@ struct VariantTests {
         return track
     }
 
-    static let tracks = [Output.video("720p"), Self.half("360p"), Self.sound("hi", 128_000), Self.sound("lo", 48_000)]
+    static let tracks = [
+        Output.video("720p"), Self.half("360p"), Self.audioTrack("hi", 128_000), Self.audioTrack("lo", 48_000),
+    ]
 
     static func variants(_ text: String) -> [String] {
         let lines = text.split(separator: "\n").map(String.init)
@@ -66,7 +68,9 @@ struct VariantTests {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
                 if track.kind == .audio {
-                    for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
+                    for pts in Output.audioTimes(frame) {
+                        output.packager.receive(track: index, Output.audioPacket(pts))
+                    }
                 } else if track.frameStep == 1 || frame % 2 == 0 {
                     output.packager.receive(track: index, Output.picture(frame))
                 }

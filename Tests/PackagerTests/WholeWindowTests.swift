@@ -55,15 +55,15 @@ struct WholeWindowTests {
         }
     }
 
-    private static func feed(_ output: Output, _ slots: Range<Int64>) {
-        for slot in slots {
+    private static func feed(_ output: Output, _ segments: Range<Int64>) {
+        for slot in segments {
             output.feed(slot * Self.slot..<(slot + 1) * Self.slot, size: 8)
             #expect(output.packager.step() == nil)
         }
     }
 
     /// Starts a worker with a window of a day in a directory in which another one has listed that many segments.
-    private static func afterADay(_ store: CountingStore, slots: Int64) throws -> (Output, next: Int64) {
+    private static func afterADay(_ store: CountingStore, segments: Int64) throws -> (Output, next: Int64) {
         let first = try Output(store, settings: Self.settings(86_400))
         _ = try first.packager.begin(now: Output.origin)
         Self.feed(first, 0..<40)
@@ -73,15 +73,15 @@ struct WholeWindowTests {
         let state = store.inner.text("state.json")
         let name = "window-1.journal"
         #expect(state.contains("\"journal\": \"\(name)\""))
-        let shift = slots - 40
+        let shift = segments - 40
         var journal = ""
         for (track, scale) in [("720p", 64), ("360p", 64), ("audio", 102_400)] as [(String, Int64)] {
             let size = try #require(store.read("\(track)-1-5.m4s")?.count)
-            for number in 0..<slots {
+            for number in 0..<segments {
                 store.inner.content.withLock { files in
                     files.files["\(track)-1-\(number).m4s"] = files.files["\(track)-1-5.m4s"]
                 }
-                guard number < slots - 29 else { continue }
+                guard number < segments - 29 else { continue }
                 let start = number * scale
                 journal +=
                     "[\"s\",\"\(track)\",\"\(track)-1.mp4\",[\(number),1,\(start),\(scale),\(size),0,4]]\n"
@@ -95,7 +95,7 @@ struct WholeWindowTests {
         }
         store.inner.content.withLock { $0.files["state.json"] = Array(text.utf8) }
         let second = try Output(store, settings: Self.settings(86_400))
-        let now = Output.origin + slots * Self.slot * 1_000_000_000 / 30
+        let now = Output.origin + segments * Self.slot * 1_000_000_000 / 30
         let frame = try second.packager.begin(now: now).firstTick
         return (second, (frame + Self.slot - 1) / Self.slot)
     }
@@ -202,7 +202,7 @@ struct WholeWindowTests {
         Self.feed(short, 100..<160)
         let bar = minute.takeLive() / 60
         let day = CountingStore()
-        let (long, next) = try Self.afterADay(day, slots: 40_500)
+        let (long, next) = try Self.afterADay(day, segments: 40_500)
         let listed = ListText(day.inner.text("720p.m3u8"))
         Self.feed(long, next..<(next + 40))
         _ = day.takeLive()

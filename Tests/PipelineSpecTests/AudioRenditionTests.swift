@@ -3,16 +3,17 @@ import Testing
 
 @Suite("Pipeline file: audio renditions, half the frame rate, encoder presets, part lengths")
 struct AudioRenditionTests {
-    private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
+    private static let videoRendition =
+        #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
 
     private static func read(_ renditions: String, more: String = "", output: String = "") -> SpecReport {
-        let text = Documents.room.replacing("[ \(self.pictures) ]", with: "[ \(renditions) ]\(more)")
+        let text = Documents.room.replacing("[ \(self.videoRendition) ]", with: "[ \(renditions) ]\(more)")
         return Pipeline.parse(text.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out"\#(output) }"#))
     }
 
     @Test("by default the video rendition has the preset veryfast and uses one audio rendition of 128 kbit/s")
     func defaults() throws {
-        let pipeline = try Self.read(Self.pictures).result.get()
+        let pipeline = try Self.read(Self.videoRendition).result.get()
         #expect(pipeline.audioRenditions == [AudioRendition(name: "audio", bitrate: 128_000)])
         #expect(pipeline.renditions[0].audio == ["audio"] && pipeline.renditions[0].video.preset == .veryfast)
     }
@@ -20,19 +21,19 @@ struct AudioRenditionTests {
     @Test("a rendition uses every audio rendition unless it names some; one with video null is audio only")
     func groups() throws {
         let pipeline = try Self.read(
-            Self.pictures + #", { "name": "half", "width": 640, "height": 360, "fps": 15, "audio": "lo" }"#
+            Self.videoRendition + #", { "name": "half", "width": 640, "height": 360, "fps": 15, "audio": "lo" }"#
                 + #", { "name": "sound", "video": null, "audio": ["lo"] }"#,
             more: #", "audioRenditions": [ { "name": "hi", "bitrate": 192000 }, { "name": "lo", "bitrate": 48000 } ]"#
         ).result.get()
         #expect(pipeline.renditions.map(\.audio) == [["hi", "lo"], ["lo"], ["lo"]])
         #expect(pipeline.renditions.map(\.isAudioOnly) == [false, false, true])
-        #expect(pipeline.pictureRenditions.map(\.fps) == [30, 15])
+        #expect(pipeline.videoRenditions.map(\.fps) == [30, 15])
         #expect(pipeline.summary().contains("sound: audio only, lo"))
     }
 
     @Test("a rendition without a preset uses the hls output's, with that preset's default lookahead")
     func preset() throws {
-        let own = Self.pictures.replacing("\"bitrate\"", with: "\"preset\": \"fast\", \"bitrate\"")
+        let own = Self.videoRendition.replacing("\"bitrate\"", with: "\"preset\": \"fast\", \"bitrate\"")
         let video = try Self.read(
             own + #", { "name": "b", "width": 640, "height": 360 }"#, output: #", "preset": "lowLatency""#
         ).result.get().renditions.map(\.video)
@@ -86,7 +87,7 @@ struct AudioRenditionTests {
         ])
     func mistakes(renditions: String, more: String, output: String, path: String, what: String) {
         let report = Self.read(
-            renditions.replacing("P", with: Self.pictures), more: more, output: output)
+            renditions.replacing("P", with: Self.videoRendition), more: more, output: output)
         #expect(
             report.mistakes.contains { $0.path == path && $0.what.contains(what) && !$0.fix.isEmpty },
             "\(report.mistakes.map { "\($0.path): \($0.what)" })")
@@ -94,7 +95,7 @@ struct AudioRenditionTests {
 
     @Test("at 30 fps with partFrames 10, the default GOP is 30 frames")
     func tenFrames() throws {
-        let hls = try #require(try Self.read(Self.pictures, output: #", "partFrames": 10"#).result.get().hls)
+        let hls = try #require(try Self.read(Self.videoRendition, output: #", "partFrames": 10"#).result.get().hls)
         #expect(hls.gopFrames == 30 && hls.partFrames == 10)
     }
 }

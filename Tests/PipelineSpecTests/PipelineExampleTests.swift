@@ -16,7 +16,7 @@ struct PipelineExampleTests {
     }
 
     @Test("each example has no error or warning, and its summary contains no inline stream key", arguments: Self.names)
-    func isSound(name: String) throws {
+    func isValid(name: String) throws {
         let pipeline = try self.load(name)
         for source in pipeline.sources {
             if case .rtmp(let keys) = source.input, case .inline(let key)? = keys.first {

@@ -2,78 +2,78 @@ import PipelineSpec
 import Testing
 
 @Suite("Scenes of a running room, stored by id and revision")
-struct SceneShelfTests {
+struct SceneStoreTests {
     private static func scene(_ revision: Int, uids: [String] = ["a"], id: String = "pk") -> Scene {
         var scene = Scene(id, .layout(.grid, uids: uids))
         scene.revision = revision
         return scene
     }
 
-    private static func shelf(_ revision: Int) -> SceneStore {
+    private static func store(_ revision: Int) -> SceneStore {
         SceneStore([Self.scene(revision), Scene("solo", .panes([]))])
     }
 
     @Test("a scene with a newer revision replaces the stored one; the same revision and content changes nothing")
     func newer() throws {
-        let shelf = Self.shelf(3)
-        #expect(try shelf.judge(Self.scene(4, uids: ["b"]), hasRevision: true).change == .replaced)
-        #expect(try shelf.judge(Self.scene(4), hasRevision: true).change == .replaced)
-        let same = try shelf.judge(Self.scene(3), hasRevision: true)
-        #expect(same.change == .unchanged && same.scene == shelf["pk"])
+        let store = Self.store(3)
+        #expect(try store.judge(Self.scene(4, uids: ["b"]), hasRevision: true).change == .replaced)
+        #expect(try store.judge(Self.scene(4), hasRevision: true).change == .replaced)
+        let same = try store.judge(Self.scene(3), hasRevision: true)
+        #expect(same.change == .unchanged && same.scene == store["pk"])
     }
 
     @Test("a scene with an older revision, or with the same revision and other content, is superseded")
     func older() {
-        let shelf = Self.shelf(3)
-        #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try shelf.judge(Self.scene(2), hasRevision: true) }
+        let store = Self.store(3)
+        #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try store.judge(Self.scene(2), hasRevision: true) }
         #expect(throws: SceneStore.Refusal.superseded(by: 3)) {
-            try shelf.judge(Self.scene(3, uids: ["b"]), hasRevision: true)
+            try store.judge(Self.scene(3, uids: ["b"]), hasRevision: true)
         }
     }
 
     @Test("a scene without a revision gets the next one, unless its content is unchanged")
     func unnumbered() throws {
-        let shelf = Self.shelf(3)
-        let changed = try shelf.judge(Self.scene(0, uids: ["b"]), hasRevision: false)
+        let store = Self.store(3)
+        let changed = try store.judge(Self.scene(0, uids: ["b"]), hasRevision: false)
         #expect(changed.change == .replaced && changed.scene.revision == 4)
-        let same = try shelf.judge(Self.scene(0), hasRevision: false)
+        let same = try store.judge(Self.scene(0), hasRevision: false)
         #expect(same.change == .unchanged && same.scene.revision == 3)
     }
 
     @Test("a request with a removed scene's old revision is refused; one without a revision adds the scene again")
     func removed() throws {
-        var shelf = Self.shelf(3)
-        #expect(shelf.remove("pk") == Self.scene(3))
-        #expect(shelf.remove("pk") == nil && shelf["pk"] == nil)
-        #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try shelf.judge(Self.scene(3), hasRevision: true) }
-        let next = try shelf.judge(Self.scene(0), hasRevision: false)
+        var store = Self.store(3)
+        #expect(store.remove("pk") == Self.scene(3))
+        #expect(store.remove("pk") == nil && store["pk"] == nil)
+        #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try store.judge(Self.scene(3), hasRevision: true) }
+        let next = try store.judge(Self.scene(0), hasRevision: false)
         #expect(next.change == .added && next.scene.revision == 4)
-        shelf.put(next.scene)
-        #expect(shelf.scenes.map(\.sceneID) == ["solo", "pk"])
+        store.put(next.scene)
+        #expect(store.scenes.map(\.sceneID) == ["solo", "pk"])
     }
 
     @Test("a scene from a changed pipeline document gets a revision above those of commands and removals")
     func fromTheDocument() throws {
-        var shelf = Self.shelf(7)
-        shelf.putNext(Self.scene(0, uids: ["b"]))
-        #expect(shelf["pk"] == Self.scene(8, uids: ["b"]))
-        #expect(throws: SceneStore.Refusal.superseded(by: 8)) { try shelf.judge(Self.scene(7), hasRevision: true) }
-        shelf.remove("pk")
-        shelf.putNext(Self.scene(2))
-        #expect(shelf["pk"]?.revision == 9)
-        shelf.putNext(Self.scene(20))
-        shelf.putNext(Self.scene(3, id: "new"))
-        #expect(shelf["pk"]?.revision == 20 && shelf["new"]?.revision == 3)
+        var store = Self.store(7)
+        store.putNext(Self.scene(0, uids: ["b"]))
+        #expect(store["pk"] == Self.scene(8, uids: ["b"]))
+        #expect(throws: SceneStore.Refusal.superseded(by: 8)) { try store.judge(Self.scene(7), hasRevision: true) }
+        store.remove("pk")
+        store.putNext(Self.scene(2))
+        #expect(store["pk"]?.revision == 9)
+        store.putNext(Self.scene(20))
+        store.putNext(Self.scene(3, id: "new"))
+        #expect(store["pk"]?.revision == 20 && store["new"]?.revision == 3)
     }
 
     @Test("a replaced scene keeps its position in the list; at the limit, new scenes are refused but not replacements")
     func places() throws {
-        var shelf = Self.shelf(1)
-        shelf.put(Self.scene(2, uids: ["b"]))
-        #expect(shelf.scenes.map(\.sceneID) == ["pk", "solo"] && shelf["pk"]?.revision == 2)
-        for index in shelf.scenes.count..<SceneStore.limit { shelf.put(Self.scene(0, id: "s\(index)")) }
-        #expect(throws: SceneStore.Refusal.full) { try shelf.judge(Self.scene(0, id: "more"), hasRevision: true) }
-        #expect(try shelf.judge(Self.scene(3), hasRevision: true).change == .replaced)
+        var store = Self.store(1)
+        store.put(Self.scene(2, uids: ["b"]))
+        #expect(store.scenes.map(\.sceneID) == ["pk", "solo"] && store["pk"]?.revision == 2)
+        for index in store.scenes.count..<SceneStore.limit { store.put(Self.scene(0, id: "s\(index)")) }
+        #expect(throws: SceneStore.Refusal.full) { try store.judge(Self.scene(0, id: "more"), hasRevision: true) }
+        #expect(try store.judge(Self.scene(3), hasRevision: true).change == .replaced)
     }
 }
 

@@ -23,7 +23,7 @@ struct VoiceRoomSpecTests {
             members:
                 #""audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ], "#
         ).result.get()
-        #expect(pipeline.isAudioOnly && pipeline.pictureRenditions.isEmpty)
+        #expect(pipeline.isAudioOnly && pipeline.videoRenditions.isEmpty)
         #expect(pipeline.renditions.map(\.audio) == [["hi", "lo"]])
         #expect(try !Self.read(renditions: Self.video).result.get().isAudioOnly)
     }

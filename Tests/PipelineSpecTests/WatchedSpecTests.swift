@@ -69,7 +69,7 @@ struct WatchedSpecTests {
         let both = Self.renditions.replacing(
             #""height": 360"#, with: #""height": 360, "video": { "passthrough": "auto" }"#)
         #expect(Self.read(both).mistakes.map(\.path) == ["renditions[1].when"])
-        let sound = Self.renditions.replacing(#""width": 640, "height": 360"#, with: #""video": null"#)
-        #expect(Self.read(sound).mistakes.map(\.path) == ["renditions[1].when"])
+        let audio = Self.renditions.replacing(#""width": 640, "height": 360"#, with: #""video": null"#)
+        #expect(Self.read(audio).mistakes.map(\.path) == ["renditions[1].when"])
     }
 }

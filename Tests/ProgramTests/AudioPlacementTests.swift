@@ -3,7 +3,7 @@ import Program
 import Testing
 
 @Suite("Audio blocks of a source placed on the sample grid")
-struct SoundPlacementTests {
+struct AudioPlacementTests {
     private let block = [Float](repeating: 0.25, count: 2_048)
 
     private func placement() -> AudioPlacement { AudioPlacement(sampleRate: 48_000, limitPPB: 1_000_000) }
@@ -69,7 +69,7 @@ struct SoundPlacementTests {
 }
 
 @Suite("Live audio starts and ends with fades")
-struct SoundFadeTests {
+struct AudioFadeTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
     private func take(_ ring: inout AudioRing, _ range: Range<Int64>) -> [Float] {

@@ -29,7 +29,7 @@ enum Canvases {
             && abs(Int(one.cr) - Int(other.cr)) <= tolerance
     }
 
-    static func director(_ scene: Scene, isOffline: Bool = false, fonts: SceneFonts = .builtIn) -> SceneScheduler {
+    static func scheduler(_ scene: Scene, isOffline: Bool = false, fonts: SceneFonts = .builtIn) -> SceneScheduler {
         SceneScheduler(canvas: Self.canvas, scene: scene, faces: [:], fonts: fonts, isOffline: isOffline)
     }
 

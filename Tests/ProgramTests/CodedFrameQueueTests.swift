@@ -6,12 +6,12 @@ import RTMP
 import Testing
 
 @Suite("Encoded frames of a source, offered for passthrough")
-struct CodedLaneTests {
+struct CodedFrameQueueTests {
     @Test(
         "encoded frames offered for passthrough have the operator's rotation of the source in their configuration, also once it changes"
     )
     func turned() throws {
-        let (sets, packets) = try Material.pictures(6)
+        let (sets, packets) = try Material.frames(6)
         let configuration = try #require(AVCRecord(annexB: sets))
         let parameters = CodecParameters(codec: .h264, configuration: configuration.record)
         let items: [SourceItem] = [.configuration(parameters)] + packets.map { .packet($0) }

@@ -19,7 +19,7 @@ struct ComingSourcesTests {
         var stage: ProgramStage?
         /// Colors in the middle of the left and of the right half, by tick.
         var colors: [(left: CanvasColor, right: CanvasColor)] = []
-        var sound: [Float] = []
+        var audio: [Float] = []
         /// Ticks at which sources were released.
         var gone: [(source: SourceID, tick: Int)] = []
         var levels: [Set<SourceID>] = []
@@ -31,14 +31,14 @@ struct ComingSourcesTests {
     }
 
     /// A source with one frame and constant audio from time 0 on, longer than any test.
-    private static func source(_ id: SourceID, _ color: Int, _ sound: Float) throws -> ProgramStage.Source {
+    private static func source(_ id: SourceID, _ color: Int, _ audio: Float) throws -> ProgramStage.Source {
         let buffer = SourceBuffer(source: id, isPaced: true)
         buffer.setTracks(video: true, audio: true)
         buffer.setStatus(.live, at: 0)
         for time in [0, 60_000_000_000] {
             buffer.push(try Canvases.solid(Canvases.colors[color]), time: Int64(time), arrival: nil)
         }
-        buffer.push([Float](repeating: sound, count: 2 * 120_000), at: 0, restart: true)
+        buffer.push([Float](repeating: audio, count: 2 * 120_000), at: 0, restart: true)
         buffer.finish()
         return ProgramStage.Source(buffer: buffer, name: id.description, volume: 1, hold: 0, placeholder: nil)
     }
@@ -61,11 +61,11 @@ struct ComingSourcesTests {
                     ))
                 if let stage = outcome.stage { act(outcome, stage, Int(tick)) }
                 return true
-            }, sound: { block, _ in outcome.sound += block }, finished: { _ in })
+            }, audio: { block, _ in outcome.audio += block }, finished: { _ in })
         outputs.levels = { outcome.levels.append(Set($0.sources.keys)) }
         let stage = ProgramStage(
             settings: settings, sources: [Self.host: try Self.source(Self.host, 0, 0.125)], scene: Self.solo,
-            clock: ProgramClock(machine: Standing()), machine: SystemClock(), outputs: outputs)
+            clock: ProgramClock(machine: StoppedClock()), machine: SystemClock(), outputs: outputs)
         outcome.stage = stage
         stage.start(at: 0)
         stage.run()
@@ -73,26 +73,26 @@ struct ComingSourcesTests {
         return outcome
     }
 
-    private struct Standing: MonotonicClock {
+    private struct StoppedClock: MonotonicClock {
         func now() -> Int64 { 0 }
     }
 
     @Test(
         "a scene that makes a live source audible that was neither seen nor heard goes on air a tenth of a second later"
     )
-    func soundComesBack() throws {
+    func audioComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)
         let guest = ProgramStage.Source(buffer: buffer, name: "guest", volume: 1, hold: 0, placeholder: nil)
         let stage = ProgramStage(
             settings: ProgramStage.Settings(
                 canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: false, durationTicks: nil),
-            sources: [Self.guest: guest], scene: Self.solo, clock: ProgramClock(machine: Standing()),
+            sources: [Self.guest: guest], scene: Self.solo, clock: ProgramClock(machine: StoppedClock()),
             machine: SystemClock(),
             outputs: ProgramStage.Outputs(
-                picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
-        defer { stage.director.close() }
-        var player = SceneCompositor(director: stage.director, machine: SystemClock())
+                picture: { _, _, _ in true }, audio: { _, _ in }, finished: { _ in }))
+        defer { stage.scheduler.close() }
+        var player = SceneCompositor(scheduler: stage.scheduler, machine: SystemClock())
         _ = player.advance(to: 0)
         var scene = Self.duo
         scene.panes[1].videoPush = false
@@ -133,7 +133,7 @@ struct ComingSourcesTests {
         }
         // Reported before the tick that it is no part of; a ramp is shorter than a tick.
         #expect(outcome.gone.map(\.source) == [Self.guest] && (30...33).contains(outcome.gone[0].tick))
-        let left = stride(from: 0, to: outcome.sound.count, by: 2).map { outcome.sound[$0] }
+        let left = stride(from: 0, to: outcome.audio.count, by: 2).map { outcome.audio[$0] }
         #expect(left[20 * 1_600] == 0.375 && left[40 * 1_600] == 0.125 && left[60 * 1_600] == 0.375)
         for (place, (a, b)) in zip(left, left.dropFirst()).enumerated() where place > 2_000 {
             #expect(abs(a - b) < 0.25 / Self.ramp * 1.01, "no click, at \(place)")
@@ -179,7 +179,7 @@ struct ComingSourcesTests {
         let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
         let outcome = try Self.run(ticks: 30) { outcome, stage, tick in
             if tick == 3 { stage.add(Self.guest, guest) }
-            if tick == hold { stage.setPictureThrift(.hold) }
+            if tick == hold { stage.setFrameMode(.hold) }
             if tick == 9 { #expect((try? stage.setScene(slow)) == 10) }
         }
         #expect(outcome.colors.count == 30)
@@ -224,9 +224,9 @@ struct ComingSourcesTests {
         let stage = ProgramStage(
             settings: ProgramStage.Settings(
                 canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: true, durationTicks: 1),
-            sources: [:], scene: Self.solo, clock: ProgramClock(machine: Standing()),
+            sources: [:], scene: Self.solo, clock: ProgramClock(machine: StoppedClock()),
             machine: SystemClock(),
-            outputs: ProgramStage.Outputs(picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
+            outputs: ProgramStage.Outputs(picture: { _, _, _ in true }, audio: { _, _ in }, finished: { _ in }))
         let told = Mutex(0)
         stage.remove(Self.guest) { told.withLock { $0 += 1 } }
         #expect(stage.add(Self.guest, try Self.source(Self.guest, 1, 0)))

@@ -17,7 +17,7 @@ struct DamageTests {
     enum Damage: String, CaseIterable { case cut, changed }
 
     private static func items(damaged: Damage?) throws -> [SourceItem] {
-        let (sets, packets) = try Material.pictures(90)
+        let (sets, packets) = try Material.frames(90)
         let configuration = try #require(AVCRecord(annexB: sets))
         var items = [SourceItem.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
         for (index, packet) in packets.enumerated() {
@@ -39,8 +39,8 @@ struct DamageTests {
         "with decode.damaged `show`, damaged frames are shown as the decoder conceals them, on time",
         arguments: Damage.allCases)
     func concealed(damage: Damage) throws {
-        let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
-        let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90)
+        let clean = StageRun.video(try Self.items(damaged: nil), ticks: 90)
+        let run = StageRun.video(try Self.items(damaged: damage), ticks: 90)
         #expect(clean.ticks.map(\.index) == Array(0..<90))
         #expect(run.ticks.map(\.index) == Array(0..<90))
         let differing = run.ticks.indices.filter { run.ticks[$0].picture.digest != clean.ticks[$0].picture.digest }
@@ -50,8 +50,8 @@ struct DamageTests {
 
     @Test("`decode.damaged: hold` keeps the last good frame until the next key frame", arguments: Damage.allCases)
     func held(damage: Damage) throws {
-        let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
-        let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90, holdsDamaged: true)
+        let clean = StageRun.video(try Self.items(damaged: nil), ticks: 90)
+        let run = StageRun.video(try Self.items(damaged: damage), ticks: 90, holdsDamaged: true)
         #expect(run.ticks.map(\.index) == Array(0..<40) + [Int](repeating: 39, count: 20) + Array(60..<90))
         #expect(run.ticks[40..<60].allSatisfy { !$0.isFresh })
         for (shown, tick) in zip(run.ticks, 0...) {
@@ -62,7 +62,7 @@ struct DamageTests {
 
     @Test("packets that contain no frame, between packets with B-frames, cause no frame to be lost")
     func swallowed() throws {
-        let (sets, packets) = try Material.pictures(100, bFrames: 2)
+        let (sets, packets) = try Material.frames(100, bFrames: 2)
         let configuration = try #require(AVCRecord(annexB: sets))
         var items = [SourceItem.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
         let message: [UInt8] = [0x06, 5, 17] + [UInt8](repeating: 7, count: 17) + [0x80]
@@ -70,13 +70,13 @@ struct DamageTests {
             items.append(.packet(Material.packet(packet, FLVBytes.length(message.count, 4) + message)))
             items.append(.packet(packet))
         }
-        let run = StageRun.pictures(items, ticks: 100)
+        let run = StageRun.video(items, ticks: 100)
         #expect(run.ticks.map(\.index) == Array(0..<100))
         #expect(run.stats.damaged > 64, "\(run.stats.damaged)")
     }
 
     /// A tone as AAC, with `bad` frames in the middle that no decoder accepts.
-    private func sound(good: Int, bad: Int) throws -> [SourceItem] {
+    private func audio(good: Int, bad: Int) throws -> [SourceItem] {
         let encoder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "test")
         var items = [SourceItem.configuration(CodecParameters(codec: .aac, configuration: encoder.configuration))]
         for frame in 0..<2 * good + bad {
@@ -101,8 +101,8 @@ struct DamageTests {
     @Test(
         "after every 47 damaged audio packets in a row the decoder is reopened; one failure is reported, and later good audio is heard"
     )
-    func soundDecoderBeginsAnew() throws {
-        let run = StageRun.sound(try self.sound(good: 45, bad: 120), seconds: 4.9)
+    func audioDecoderBeginsAnew() throws {
+        let run = StageRun.audio(try self.audio(good: 45, bad: 120), seconds: 4.9)
         #expect(run.stats.damaged == 120)
         #expect(run.stats.reopened == 2, "after every 47 in a row")
         #expect(run.failures == [.invalidData])
@@ -118,7 +118,7 @@ struct DamageTests {
 
     @Test("46 damaged audio packets in a row do not reopen the decoder")
     func shortRun() throws {
-        let run = StageRun.sound(try self.sound(good: 45, bad: 46), seconds: 3)
+        let run = StageRun.audio(try self.audio(good: 45, bad: 46), seconds: 3)
         #expect(run.stats.damaged == 46 && run.stats.reopened == 0 && run.failures.isEmpty)
     }
 }

@@ -2,7 +2,7 @@ import Program
 import Testing
 
 @Suite("Histogram of decode times")
-struct DecodeTimesTests {
+struct DecodeTimeHistogramTests {
     @Test("a histogram of decode times without a measurement gives no median")
     func empty() { #expect(DecodeTimeHistogram().microseconds(permille: 500) == nil) }
 

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @Suite("Endless format changes: five decoders are opened at once, then one per second")
-struct OpeningBudgetTests {
+struct DecoderOpenLimiterTests {
     /// A clock that the test sets.
     private final class HandClock: MonotonicClock {
         private let time = Atomic<Int64>(3_600_000_000_000)
@@ -69,8 +69,8 @@ struct OpeningBudgetTests {
 
     @Test(
         "of 20 video format changes at once, five are decoded; another one is decoded 1.1 s later, but not 0.5 s later")
-    func pictures() throws {
-        let (sets, packets) = try Material.pictures(1)
+    func frames() throws {
+        let (sets, packets) = try Material.frames(1)
         var record = try #require(AVCRecord(annexB: sets)).record
         let first = CodecParameters(codec: .h264, configuration: record)
         record[3] &+= 1  // The level, which decoders read from the SPS.
@@ -82,7 +82,7 @@ struct OpeningBudgetTests {
 
     @Test("changes of only the orientation open no new decoder, so that no packet is dropped")
     func turned() throws {
-        let (sets, packets) = try Material.pictures(1)
+        let (sets, packets) = try Material.frames(1)
         let record = try #require(AVCRecord(annexB: sets)).record
         let formats = [0, 1].map {
             CodecParameters(codec: .h264, configuration: record, orientation: VideoOrientation(quarterTurns: $0))
@@ -94,7 +94,7 @@ struct OpeningBudgetTests {
     @Test(
         "of 20 audio format changes of a track at once, five are decoded; another one is decoded 1.1 s later, but not 0.5 s later"
     )
-    func sound() {
+    func audio() {
         let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
         let packet = CodedPacket(
             kind: .audio, memory: PacketMemory([0x21, 0x10, 0x04, 0x60, 0x8C, 0x1C]), pts: 0, dts: 0, timescale: 1000,

@@ -38,7 +38,7 @@ struct DriftTests {
         var run = Run()
         var noise = Noise(state: 7)
         let block = [Float](repeating: 0, count: 2_048)
-        var (frame, sound): (Int64, Int64) = (0, 0)
+        var (frame, audio): (Int64, Int64) = (0, 0)
         var lastArrival: Int64 = 0
         // The newest audio: the publisher's true time of its end, and its position on the program.
         var heard: (true: Int64, program: Int64, seams: Int)?
@@ -47,9 +47,9 @@ struct DriftTests {
         var settled = 0
         while true {
             // True time of the publisher's clock for the next packet of each track, in nanoseconds.
-            let frameTime = frame * 1_000_000_000 / 30, soundTime = sound * 1_024_000_000_000 / 48_000
-            let isSound = soundTime <= frameTime
-            let own = isSound ? soundTime : frameTime
+            let frameTime = frame * 1_000_000_000 / 30, audioTime = audio * 1_024_000_000_000 / 48_000
+            let isAudio = audioTime <= frameTime
+            let own = isAudio ? audioTime : frameTime
             // A fast clock shows more time than has passed.
             let sent = TimeMath.scale(own, by: 1_000_000, over: 1_000_000 + ppm)
             if sent > Int64(seconds) * 1_000_000_000 { break }
@@ -57,9 +57,9 @@ struct DriftTests {
             lastArrival = arrival
             if sent < 1_000_000_000 { settled = timeline.reanchors }
             let stamp = own / 1_000_000 * 1_000_000
-            let mapped = timeline.map(kind: isSound ? .audio : .video, pts: stamp, dts: stamp, arrival: arrival)
-            if isSound {
-                sound += 1
+            let mapped = timeline.map(kind: isAudio ? .audio : .video, pts: stamp, dts: stamp, arrival: arrival)
+            if isAudio {
+                audio += 1
                 let position = TimeMath.rescale(mapped.pts, from: 1_000_000_000, to: 48_000)
                 placement.place(block, at: position, isRemapped: timeline.seams != seams) { samples, at, hasSeam in
                     let pairs = Int64(samples.count / 2)

@@ -39,8 +39,8 @@ struct FileReaderTests {
     }
 
     /// Two frames of 33 ms each, after their configuration record.
-    private static func pictures(from time: Int, words: String) throws -> (record: [UInt8], tags: [UInt8]) {
-        let (sets, packets) = try Material.pictures(2, words: words)
+    private static func videoTags(from time: Int, words: String) throws -> (record: [UInt8], tags: [UInt8]) {
+        let (sets, packets) = try Material.frames(2, words: words)
         let record = try #require(AVCRecord(annexB: sets)).record
         var tags = self.tag(9, time, [0x17, 0, 0, 0, 0] + record)
         for (index, packet) in packets.enumerated() {
@@ -52,14 +52,14 @@ struct FileReaderTests {
 
     @Test("a video format change in a file is reported although the file's audio track has no packet")
     func shortChange() throws {
-        let first = try Self.pictures(from: 0, words: "cabac=1")
-        let second = try Self.pictures(from: 66, words: "cabac=0")
+        let first = try Self.videoTags(from: 0, words: "cabac=1")
+        let second = try Self.videoTags(from: 66, words: "cabac=0")
         try #require(first.record != second.record)
         let header: [UInt8] = [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0]
         // The audio has only its configuration.
-        let sound = Self.tag(8, 0, [0xAF, 0, 0x11, 0x90])
+        let audio = Self.tag(8, 0, [0xAF, 0, 0x11, 0x90])
         let path = NSTemporaryDirectory() + "change-\(UUID().uuidString).flv"
-        try Data(header + sound + first.tags + second.tags).write(to: URL(fileURLWithPath: path))
+        try Data(header + audio + first.tags + second.tags).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         var reader = FileReader(path: path, loops: false, place: "test")
         #expect(try reader.probe().count == 2)

@@ -40,11 +40,11 @@ struct FormatChangeTests {
 
         func take(_ event: DecodeStage.Event) {
             switch event {
-            case .firstPicture(let format), .formatChanged(let format):
+            case .firstFrame(let format), .formatChanged(let format):
                 self.formats.withLock { $0.append("\(format.width)x\(format.height)") }
             case .undecodable(let error): self.failures.withLock { $0.append(error.code) }
             case .ended: self.done.signal()
-            case .firstSound, .reanchored, .noiseSuppression: break
+            case .firstAudio, .reanchored, .noiseSuppression: break
             }
         }
     }
@@ -52,7 +52,7 @@ struct FormatChangeTests {
     /// Decodes `items` to the end.
     private func decode(
         _ items: [SourceItem], rotation: Int = 0, maxPixels: Int64 = 1920 * 1920
-    ) -> (log: Log, stats: DecodeStage.Stats, sizes: [Int], sound: Int64) {
+    ) -> (log: Log, stats: DecodeStage.Stats, sizes: [Int], audio: Int64) {
         let source = SourceID(uid: "1")
         let buffer = SourceBuffer(source: source, isPaced: true)
         // Audio that is always short of what is wanted keeps the stage from pausing.
@@ -73,10 +73,10 @@ struct FormatChangeTests {
         self.take(buffer, collected)
         let stats = stage.stats
         stage.stop()
-        var sound = [Float](repeating: 0, count: 2)
+        var audio = [Float](repeating: 0, count: 2)
         var end: Int64 = 0
         for position in stride(from: Int64(0), to: 480_000, by: 480)
-        where buffer.read(position..<(position + 1), into: &sound) == 1 { end = position }
+        where buffer.read(position..<(position + 1), into: &audio) == 1 { end = position }
         return (log, stats, collected.withLock { $0 }, end)
     }
 
@@ -97,7 +97,7 @@ struct FormatChangeTests {
         #expect(result.log.failures.withLock { $0 } == [])
         #expect(result.stats.damaged == 0 && result.stats.dropped == 0)
         #expect(result.stats.videoPackets > 20 && result.stats.audioPackets > 20)
-        #expect(result.sound > 0)
+        #expect(result.audio > 0)
     }
 
     @Test("an operator's rotation of 90° swaps the width and height of every format of a source")
@@ -142,7 +142,7 @@ struct FormatChangeTests {
         let result = self.decode(try Self.capture(), maxPixels: 160 * 90 - 1)
         #expect(result.log.failures.withLock { $0 } == [.tooLarge])
         #expect(result.log.formats.withLock { $0 } == [])
-        #expect(result.sound > 0)
+        #expect(result.audio > 0)
     }
 
     @Test("video whose first parameter set cannot be parsed is decoded")

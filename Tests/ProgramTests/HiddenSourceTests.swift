@@ -12,7 +12,7 @@ struct HiddenSourceTests {
     private static func items(
         gop: Int, bFrames: Int, count: Int = Self.count, words: String = ""
     ) throws -> [SourceItem] {
-        let (sets, packets) = try Material.pictures(count, gop: gop, bFrames: bFrames, words: words)
+        let (sets, packets) = try Material.frames(count, gop: gop, bFrames: bFrames, words: words)
         let configuration = try #require(AVCRecord(annexB: sets))
         return [.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
             + packets.map { .packet($0) }
@@ -23,12 +23,12 @@ struct HiddenSourceTests {
         arguments: [(30, 0), (30, 2), (60, 1), (300, 0)])
     func returns(gop: Int, bFrames: Int) throws {
         let items = try Self.items(gop: gop, bFrames: bFrames)
-        let plain = StageRun.pictures(items, ticks: Self.count)
+        let plain = StageRun.video(items, ticks: Self.count)
         #expect(plain.ticks.map(\.index) == Array(0..<Self.count))
         #expect(plain.stats.undecoded == 0)
         // Before, at and after key frames; short and long.
         let hidden = [5..<20, 29..<31, 40..<90, 95..<119, 130..<151, 170..<285]
-        let run = StageRun.pictures(items, ticks: Self.count, hidden: hidden)
+        let run = StageRun.video(items, ticks: Self.count, hidden: hidden)
         for tick in 0..<Self.count where !hidden.contains(where: { $0.contains(tick) }) {
             #expect(run.ticks[tick].index == tick, "tick \(tick)")
             #expect(run.ticks[tick].picture.digest == plain.ticks[tick].picture.digest, "tick \(tick)")
@@ -39,7 +39,7 @@ struct HiddenSourceTests {
 
     @Test("a source hidden to the end decodes its key frames, and skips more than half of its frames")
     func toTheEnd() throws {
-        let run = StageRun.pictures(try Self.items(gop: 30, bFrames: 0), ticks: Self.count, hidden: [10..<Self.count])
+        let run = StageRun.video(try Self.items(gop: 30, bFrames: 0), ticks: Self.count, hidden: [10..<Self.count])
         #expect(run.stats.undecoded > 150)
         let shown = Set(run.ticks[10...].map(\.index))
         #expect(shown.isSuperset(of: stride(from: 30, to: 270, by: 30)), "\(shown.sorted())")
@@ -62,8 +62,8 @@ struct HiddenSourceTests {
         // A GOP of 270 frames is longer than the queue of a hidden source (240 packets), one of 30 is not.
         for (gop, isThrifty, back) in [(270, true, 270), (270, false, 262), (30, true, 270), (30, false, 262)] {
             let items = try Self.items(gop: gop, bFrames: 0)
-            let plain = StageRun.pictures(items, ticks: Self.count)
-            let run = StageRun.pictures(items, ticks: Self.count, hidden: [5..<262], isThrifty: isThrifty)
+            let plain = StageRun.video(items, ticks: Self.count)
+            let run = StageRun.video(items, ticks: Self.count, hidden: [5..<262], isThrifty: isThrifty)
             for tick in back..<Self.count {
                 #expect(run.ticks[tick].picture.digest == plain.ticks[tick].picture.digest, "tick \(tick)")
             }
@@ -86,8 +86,8 @@ struct HiddenSourceTests {
             if case .packet(let packet) = $0 { HiddenSourceQueue.beginning(packet, codec: .h264) != .no } else { false }
         }
         #expect(beginnings.count == 1)
-        let plain = StageRun.pictures(items, ticks: count)
-        let run = StageRun.pictures(items, ticks: count, hidden: [5..<260], isThrifty: true)
+        let plain = StageRun.video(items, ticks: count)
+        let run = StageRun.video(items, ticks: count, hidden: [5..<260], isThrifty: true)
         #expect(run.stats.undecoded > 300, "\(run.stats.undecoded)")
         try #require(run.ticks.count == count && plain.ticks.count == count)
         for tick in 480..<count {
@@ -103,7 +103,7 @@ struct HiddenSourceTests {
             let packet = CodedPacket(
                 kind: .video, memory: PacketMemory([0]), pts: time, dts: time, timescale: 1_000, isKey: time % 4 == 0)
             withheld.append(
-                HiddenSourceQueue.Waiting(
+                HiddenSourceQueue.QueuedPacket(
                     packet: packet, pts: time, arrival: nil, beginning: packet.isKey ? .afterFlush : .no))
         }
         #expect(withheld.popFirst()?.beginning == .yes, "it continues what was shown")

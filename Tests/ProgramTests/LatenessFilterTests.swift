@@ -2,7 +2,7 @@ import Program
 import Testing
 
 @Suite("How late a decoder is, regardless of steps in its source's timeline")
-struct PlacingTests {
+struct LatenessFilterTests {
     private static let second: Int64 = 1_000_000_000
 
     @Test(
@@ -59,13 +59,13 @@ struct PlacingTests {
     }
 
     /// The largest lateness of a decoder that takes `decoding` nanoseconds per frame, when a step of the timeline makes
-    /// `pictures` frames due at once.
-    private static func worst(pictures: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
+    /// `frames` frames due at once.
+    private static func worst(frames: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
         var placing = LatenessFilter()
         var (now, next, worst) = (10 * Self.second, Int64(0), Int64(0))
         placing.note(isSettling: true, reanchors: 1, offset: 0, at: now)
-        while next < pictures + 60 {
-            let due = 10 * Self.second + (next - pictures) * step
+        while next < frames + 60 {
+            let due = 10 * Self.second + (next - frames) * step
             if due > now {
                 placing.caughtUp()
                 now = due
@@ -79,9 +79,9 @@ struct PlacingTests {
 
     @Test("a timeline step that makes 60 frames due at once does not count as overload, a slow decoder does")
     func workedOff() {
-        #expect(Self.worst(pictures: 60, step: 33_333_333) == 0)
-        #expect(Self.worst(pictures: 60, step: 33_333_333, decoding: 40_000_000) > Self.second)
-        #expect(Self.worst(pictures: 0, step: 33_333_333, decoding: 60_000_000) > Self.second)
+        #expect(Self.worst(frames: 60, step: 33_333_333) == 0)
+        #expect(Self.worst(frames: 60, step: 33_333_333, decoding: 40_000_000) > Self.second)
+        #expect(Self.worst(frames: 0, step: 33_333_333, decoding: 60_000_000) > Self.second)
     }
 
     @Test("once the decoder has caught up after a timeline step, lateness counts again")

@@ -68,21 +68,21 @@ struct OfflineRateTests {
             var position: Int64 = 0
             while !isOver.withLock({ $0 }) {
                 // Never one sample pair more than the program waits for.
-                buffer.waitUntilWanted({ isOver.withLock { $0 } }, soundWantedUntil: { -1_000_000 })
+                buffer.waitUntilWanted({ isOver.withLock { $0 } }, audioWantedUntil: { -1_000_000 })
                 buffer.push([Float](repeating: 0.25, count: 2 * 128), at: position, restart: position == 0)
                 position += 128
             }
         }
-        let sound = Mutex<[Float]>([])
+        let audio = Mutex<[Float]>([])
         let stage = try Self.program(
             buffer, fps: 30, ticks: 10,
             ProgramStage.Outputs(
-                picture: { _, _, _ in true }, sound: { block, _ in sound.withLock { $0 += block } },
+                picture: { _, _, _ in true }, audio: { block, _ in audio.withLock { $0 += block } },
                 finished: { _ in }))
         stage.start(at: 0)
         stage.run()
         isOver.withLock { $0 = true }
-        let heard = sound.withLock { $0 }
+        let heard = audio.withLock { $0 }
         // A third of a second is 15.6 blocks.
         #expect(heard.count == 16 * 1024 * 2)
         #expect(heard.suffix(2 * 512).allSatisfy { abs($0 - 0.25) < 0.001 })
@@ -126,7 +126,7 @@ struct OfflineRateTests {
                 canvas: canvas, sampleRate: 48_000, rampMs: 1, isOffline: true, durationTicks: ticks),
             sources: [
                 Self.source: ProgramStage.Source(buffer: buffer, name: "1", volume: 1, hold: 0, placeholder: nil)
-            ], scene: scene, clock: ProgramClock(machine: Standing()), machine: SystemClock(),
+            ], scene: scene, clock: ProgramClock(machine: StoppedClock()), machine: SystemClock(),
             outputs: outputs)
     }
 
@@ -136,7 +136,7 @@ struct OfflineRateTests {
         let buffer = SourceBuffer(source: Self.source, isPaced: true)
         buffer.setTracks(video: true, audio: job.hasAudio)
         buffer.setStatus(.live, at: 0)
-        let clock = ProgramClock(machine: Standing())
+        let clock = ProgramClock(machine: StoppedClock())
         let decode = DecodeStage(
             settings: DecodeStage.Settings(source: Self.source, jitterBuffer: 0, offset: 0, sampleRate: 48_000),
             buffer: buffer, clock: clock, machine: SystemClock(), events: { _ in })
@@ -149,7 +149,7 @@ struct OfflineRateTests {
                     outcome.withLock { $0.shades.append(shade) }
                     return true
                 },
-                sound: { block, _ in
+                audio: { block, _ in
                     let peak = block.reduce(0) { max($0, abs($1)) }
                     outcome.withLock {
                         $0.peaks.append(peak)
@@ -158,7 +158,7 @@ struct OfflineRateTests {
                 }, finished: { _ in }))
         let ended = DispatchSemaphore(value: 0)
         DispatchQueue(label: "read").async { for item in items + [.end] { decode.put(item) } }
-        DispatchQueue(label: "decode").async { decode.run { program.soundPosition } }
+        DispatchQueue(label: "decode").async { decode.run { program.audioPosition } }
         DispatchQueue(label: "program").async {
             program.start(at: 0)
             program.run()
@@ -174,7 +174,7 @@ struct OfflineRateTests {
         }
     }
 
-    private struct Standing: MonotonicClock {
+    private struct StoppedClock: MonotonicClock {
         func now() -> Int64 { 0 }
     }
 
@@ -183,7 +183,7 @@ struct OfflineRateTests {
         var video: CodecParameters
         var frames: [CodedPacket]
         var audio: CodecParameters
-        var sound: [CodedPacket]
+        var audioPackets: [CodedPacket]
 
         /// In the order of their timestamps, as in a file.
         func items(_ job: Job) -> [SourceItem] {
@@ -194,7 +194,7 @@ struct OfflineRateTests {
                 return packet
             }
             func time(_ packet: CodedPacket) -> Double { Double(packet.dts) / Double(packet.timescale) }
-            let packets = frames + (job.hasAudio ? self.sound : [])
+            let packets = frames + (job.hasAudio ? self.audioPackets : [])
             let sorted = packets.enumerated().sorted {
                 (time($0.element), $0.offset) < (time($1.element), $1.offset)
             }
@@ -219,19 +219,19 @@ struct OfflineRateTests {
         }
         try encoder.finish { frames.append($0) }
         let coder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "test")
-        var sound: [CodedPacket] = []
+        var audioPackets: [CodedPacket] = []
         // A tone of 375 Hz: whole periods in each block.
         let period = (0..<128).map { pair -> Float in
             pair < 64 ? 0.4 * Float(pair) / 64 : 0.4 * Float(128 - pair) / 64
         }
         let tone = (0..<1024).flatMap { pair in [period[pair % 128], period[pair % 128]] }
         for block in 0..<Self.seconds * 48_000 / 1024 {
-            try coder.encode(tone[...], pts: Int64(block * 1024)) { sound.append($0) }
+            try coder.encode(tone[...], pts: Int64(block * 1024)) { audioPackets.append($0) }
         }
-        try coder.finish { sound.append($0) }
+        try coder.finish { audioPackets.append($0) }
         let configuration = try #require(AVCRecord(annexB: encoder.parameterSets))
         return File(
             video: CodecParameters(codec: .h264, configuration: configuration.record), frames: frames,
-            audio: CodecParameters(codec: .aac, configuration: coder.configuration), sound: sound)
+            audio: CodecParameters(codec: .aac, configuration: coder.configuration), audioPackets: audioPackets)
     }
 }

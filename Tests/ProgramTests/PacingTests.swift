@@ -5,7 +5,7 @@ import Threading
 import Testing
 
 @Suite("Maximum frame rate of a source")
-struct PictureGateTests {
+struct FrameRateLimiterTests {
     private func passed(fps: Double, limit: Int, seconds: Int = 10) -> Int {
         var gate = FrameRateLimiter(fps: limit)
         // Whole milliseconds, as in RTMP.
@@ -77,14 +77,14 @@ struct LongTickTests {
         var mixedAtPicture: Int64?
     }
 
-    private struct Standing: MonotonicClock { func now() -> Int64 { 0 } }
+    private struct StoppedClock: MonotonicClock { func now() -> Int64 { 0 } }
 
     @Test(
         "at program frame rates of 1 to 60 fps, live audio is mixed at most 50 ms ahead, and no block is missing",
         arguments: [1, 5, 10, 15, 19, 20, 30, 60])
     func steps(fps: Int) throws {
         let outcome = Outcome()
-        let clock = ProgramClock(machine: Standing())
+        let clock = ProgramClock(machine: StoppedClock())
         let stage = ProgramStage(
             settings: ProgramStage.Settings(
                 canvas: Canvas(width: 64, height: 64, fps: fps), sampleRate: 48_000, rampMs: 20, isOffline: false,
@@ -95,7 +95,7 @@ struct LongTickTests {
                 picture: { _, _, _ in
                     outcome.mixedAtPicture = outcome.mixed
                     return true
-                }, sound: { _, position in outcome.mixed = position + AudioMixer.blockPairs }, finished: { _ in }))
+                }, audio: { _, position in outcome.mixed = position + AudioMixer.blockPairs }, finished: { _ in }))
         clock.start(at: 0, program: 0)
         stage.start(at: 0)
         // Time zero is long past: no tick is waited for.
@@ -103,7 +103,7 @@ struct LongTickTests {
         let ahead = try #require(outcome.mixedAtPicture)
         #expect(ahead <= 48_000 / 20)
         // A source's audio must be at least that far ahead.
-        let lead = ProgramStage.soundLead(fps: fps, sampleRate: 48_000)
+        let lead = ProgramStage.audioLead(fps: fps, sampleRate: 48_000)
         #expect(AudioMixer.wantedUntil(blockEnd: ahead) * TimeMath.nanoseconds / 48_000 <= lead)
         #expect(lead <= 56_000_000)
         #expect((48_000 / Int64(fps)..<48_000 / Int64(fps) + AudioMixer.blockPairs).contains(outcome.mixed))

@@ -6,7 +6,7 @@ import RTMP
 import Testing
 
 @Suite("Packets waiting for the decoder: limit in bytes")
-struct PacketBudgetTests {
+struct PacketBacklogTests {
     private static let video = CodecParameters(codec: .h264, configuration: [1])
 
     private static func packet(_ kind: TrackKind, isKey: Bool = false, bytes: Int = 14) -> SourceItem {
@@ -16,7 +16,7 @@ struct PacketBudgetTests {
                 isKey: isKey))
     }
 
-    private static func sound(_ number: UInt8, track: UInt8 = 0) -> SourceItem {
+    private static func audioConfiguration(_ number: UInt8, track: UInt8 = 0) -> SourceItem {
         var parameters = CodecParameters(codec: .aac, configuration: [number])
         parameters.track = track
         return .configuration(parameters)
@@ -38,7 +38,7 @@ struct PacketBudgetTests {
         "a source's backlog of packets stays within its limit in bytes for empty and large packets and for configurations"
     )
     func bound() {
-        for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.sound(1)] {
+        for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.audioConfiguration(1)] {
             var budget = PacketBacklog()
             var count = 0
             for _ in 0..<200_000 {
@@ -61,8 +61,12 @@ struct PacketBudgetTests {
             waiting += taken
             return Self.letters(taken) + " \(dropped)"
         }
-        #expect(admit([.configuration(Self.video), Self.sound(1), large, large, large]) == "CD1vvv 0")
-        #expect(admit([large, Self.packet(.audio), Self.sound(2), Self.sound(7, track: 1), Self.sound(3)]) == " 2")
+        #expect(admit([.configuration(Self.video), Self.audioConfiguration(1), large, large, large]) == "CD1vvv 0")
+        #expect(
+            admit([
+                large, Self.packet(.audio), Self.audioConfiguration(2), Self.audioConfiguration(7, track: 1),
+                Self.audioConfiguration(3),
+            ]) == " 2")
         #expect(budget.isOverflowed)
         #expect(admit([Self.packet(.video, isKey: true)]) == " 1", "there is no space for what follows it")
         for item in waiting.prefix(4) { budget.release(item) }
@@ -89,17 +93,17 @@ struct PacketBudgetTests {
 
     @Test(
         "after an overflow of its backlog, audio continues with any packet; the end of a publication is always queued")
-    func soundAndEnds() {
+    func audioAndEnds() {
         var budget = PacketBacklog()
         let large = Self.packet(.audio, bytes: 8 << 20)
-        #expect(Self.letters(budget.admit([Self.sound(1), large, large, large, large]).taken) == "D1aaa")
+        #expect(Self.letters(budget.admit([Self.audioConfiguration(1), large, large, large, large]).taken) == "D1aaa")
         #expect(budget.admit([Self.packet(.audio)]).dropped == 1)
         budget.release(large)
         budget.release(large)
         #expect(Self.letters(budget.admit([Self.packet(.audio)]).taken) == "a")
         // Over the limit again, and then the next publisher.
         #expect(budget.admit([large, large, large]).dropped == 1)
-        #expect(Self.letters(budget.admit([Self.sound(5), .end]).taken) == "E")
+        #expect(Self.letters(budget.admit([Self.audioConfiguration(5), .end]).taken) == "E")
         #expect(!budget.isOverflowed)
     }
 
@@ -133,15 +137,17 @@ struct PacketBudgetTests {
 
     @Test("a kick drops the publisher's waiting packets and not those of the next publisher")
     func cut() {
-        let sounds = (0..<5).map { _ in Self.packet(.audio) }
-        let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
+        let audioPackets = (0..<5).map { _ in Self.packet(.audio) }
+        let run = StageRun.publications([
+            ([Self.audioConfiguration(1)] + audioPackets, true), (Array(audioPackets.prefix(3)), false),
+        ])
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
     @Test("a kick drops the publisher's waiting packets, too, if the publisher has already left")
     func cutPast() {
-        let sounds = (0..<5).map { _ in Self.packet(.audio) }
-        let run = StageRun.cutPast([Self.sound(1)] + sounds, before: Array(sounds.prefix(3)))
+        let audioPackets = (0..<5).map { _ in Self.packet(.audio) }
+        let run = StageRun.cutPast([Self.audioConfiguration(1)] + audioPackets, before: Array(audioPackets.prefix(3)))
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
@@ -158,7 +164,7 @@ struct PacketBudgetTests {
 
     @Test("a frame that is being decoded when its publisher is kicked is not shown")
     func cutFirstPicture() throws {
-        let (sets, packets) = try Material.pictures(1)
+        let (sets, packets) = try Material.frames(1)
         let configuration = try #require(AVCRecord(annexB: sets))
         let packet = try #require(packets.first)
         let left = StageRun.cutAtPicture(CodecParameters(codec: .h264, configuration: configuration.record), packet)

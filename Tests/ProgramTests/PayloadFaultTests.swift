@@ -49,7 +49,7 @@ struct PayloadFaultTests {
             let media = RTMPMediaMessage(kind: .video, timestamp: message.time, payload: PacketMemory(message.body))
             demuxer.receive(media, arrival: 0, into: &items)
         }
-        return StageRun.pictures(items, ticks: ticks)
+        return StageRun.video(items, ticks: ticks)
     }
 
     private static func tag(_ packet: CodedPacket, _ index: Int, _ payload: [UInt8]) -> (body: [UInt8], time: UInt32) {
@@ -60,7 +60,7 @@ struct PayloadFaultTests {
         "H.264 with start codes, NAL lengths of two or three bytes, or empty units decodes to the same frames, sample for sample",
         arguments: Form.allCases)
     func forms(form: Form) throws {
-        let (parameterSets, packets) = try Material.pictures(35)
+        let (parameterSets, packets) = try Material.frames(35)
         let sets = AnnexB.units(of: parameterSets)
         func messages(_ form: Form) throws -> [(body: [UInt8], time: UInt32)] {
             let record = try Self.record(sets, lengthSize: form.lengthSize)
@@ -77,7 +77,7 @@ struct PayloadFaultTests {
 
     @Test("a message with only empty NAL units gives no packet and damages none")
     func onlyEmptyUnits() throws {
-        let (parameterSets, packets) = try Material.pictures(10)
+        let (parameterSets, packets) = try Material.frames(10)
         let record = try Self.record(AnnexB.units(of: parameterSets), lengthSize: 4)
         var messages = [(body: [UInt8], time: UInt32)]()
         messages.append(([0x17, 0, 0, 0, 0] + record, 0))
@@ -91,7 +91,7 @@ struct PayloadFaultTests {
 
     @Test("parameter sets and SEI in separate messages add no packet and damage none")
     func apart() throws {
-        let (parameterSets, packets) = try Material.pictures(35)
+        let (parameterSets, packets) = try Material.frames(35)
         let sets = AnnexB.units(of: parameterSets)
         let sei: [UInt8] = [0x06, 5, 17] + [UInt8](repeating: 7, count: 17) + [0x80]
         var messages = [(body: [UInt8], time: UInt32)]()
@@ -108,7 +108,7 @@ struct PayloadFaultTests {
 
     @Test("with parameter sets only in the stream, decoding starts at the first IDR frame")
     func inBandOnly() throws {
-        let (parameterSets, packets) = try Material.pictures(45)
+        let (parameterSets, packets) = try Material.frames(45)
         let sets = AnnexB.units(of: parameterSets)
         let messages = packets.enumerated().dropFirst(20).map { index, packet in
             let units = (packet.isKey ? sets : []) + Material.units(packet)

@@ -2,7 +2,7 @@ import LibAV
 import Testing
 
 @Suite("ReadLimit: MPEG-TS bytes that may be read without completing an access unit")
-struct ReadingBudgetTests {
+struct ReadLimitTests {
     @Test("a valid MPEG-TS stream with access units of 180 bytes to 8 MiB never exceeds the read limit")
     func honest() {
         for (unit, sent) in [(180, 940), (8_000, 8_648), (1 << 20, 1_100_000), (8 << 20, 8_800_000)] as [(Int64, Int64)]
@@ -50,12 +50,12 @@ struct ReadingBudgetTests {
     @Test(
         "audio bytes that complete no frame may be 128 KiB after the first audio frame, and the whole read limit before it"
     )
-    func sound() {
+    func audio() {
         for (open, hasBegun, isAllowed) in [
             (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),
             (ReadLimit.most, false, true), (ReadLimit.most + 1, false, false), (Int64.max, false, false),
         ] as [(Int64, Bool, Bool)] {
-            #expect(ReadLimit.allows(sound: open, hasBegun: hasBegun) == isAllowed, "\(open) \(hasBegun)")
+            #expect(ReadLimit.allows(audio: open, hasBegun: hasBegun) == isAllowed, "\(open) \(hasBegun)")
         }
     }
 }

@@ -9,16 +9,16 @@ import Testing
 struct SceneLookTests {
     /// One canvas of the scene at a tick, each source in its color.
     private func compose(
-        _ scene: Scene, tick: Int64 = 0, fonts: SceneFonts = .builtIn, pictures given: [SourceID: Picture]? = nil
+        _ scene: Scene, tick: Int64 = 0, fonts: SceneFonts = .builtIn, frames given: [SourceID: Picture]? = nil
     ) throws -> Picture {
-        let director = Canvases.director(scene, isOffline: true, fonts: fonts)
-        var pictures: [SourceID: Picture] = [:]
-        for index in 0..<9 { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
-        if let given { pictures = given }
-        try director.prepare([scene])
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(scene, isOffline: true, fonts: fonts)
+        var frames: [SourceID: Picture] = [:]
+        for index in 0..<9 { frames[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
+        if let given { frames = given }
+        try scheduler.prepare([scene])
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         _ = player.advance(to: tick)
-        let picture = player.compose(tick: tick, pictures: pictures, covered: []).picture
+        let picture = player.compose(tick: tick, frames: frames, covered: []).picture
         #expect(player.failures == 0)
         return try #require(picture)
     }
@@ -102,7 +102,7 @@ struct SceneLookTests {
         var pane = self.pane(0, 0, 0, 640, 360)
         pane.crop = PictureCrop(x: 5000, y: 5000, width: 5000, height: 5000)
         let picture = try self.compose(
-            Scene(sceneID: "c", panes: [pane], background: .black), pictures: [Canvases.source(0): source.finish()])
+            Scene(sceneID: "c", panes: [pane], background: .black), frames: [Canvases.source(0): source.finish()])
         for (x, y) in [(4, 4), (630, 4), (4, 350), (630, 350), (320, 180)] {
             #expect(Canvases.color(picture, x: x, y: y) == Canvases.colors[7])
         }
@@ -116,14 +116,14 @@ struct SceneLookTests {
         below.speakingRing = SpeakingRing(width: 8, color: ring)
         above.speakingRing = SpeakingRing(width: 64, color: ring)
         let scene = Scene(sceneID: "s", panes: [below, above], background: .black)
-        let director = Canvases.director(scene, isOffline: true)
-        try director.prepare([scene])
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(scene, isOffline: true)
+        try scheduler.prepare([scene])
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         _ = player.advance(to: 0)
-        var pictures: [SourceID: Picture] = [:]
-        for index in 0..<2 { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
+        var frames: [SourceID: Picture] = [:]
+        for index in 0..<2 { frames[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
         func canvas(_ tick: Int64) throws -> Picture {
-            try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture)
+            try #require(player.compose(tick: tick, frames: frames, covered: []).picture)
         }
         let quiet = try canvas(0)
         #expect(Canvases.color(quiet, x: 2, y: 180) == Canvases.colors[0])
@@ -207,31 +207,31 @@ struct SceneLookTests {
     func redrawn(isOffline: Bool) throws {
         var scene = Scene(sceneID: "ticker", panes: [], background: .black)
         scene.texts = [SceneText(id: "t", text: "HH", x: 0, y: 40, size: 36, color: .white)]
-        let director = Canvases.director(scene, isOffline: isOffline)
-        try director.prepare([scene])
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(scene, isOffline: isOffline)
+        try scheduler.prepare([scene])
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         for tick in Int64(0)..<50 {
             _ = player.advance(to: tick)
-            #expect(player.compose(tick: tick, pictures: [:], covered: []).picture != nil)
+            #expect(player.compose(tick: tick, frames: [:], covered: []).picture != nil)
             scene.texts[0].x += 2
-            #expect(try director.setScene(scene) == tick + 1)
+            #expect(try scheduler.setScene(scene) == tick + 1)
         }
-        director.settle()
+        scheduler.settle()
         // On air, on its way out, on its way in, and the pipeline's own.
-        #expect((1...4).contains(director.drawn), "\(director.drawn)")
+        #expect((1...4).contains(scheduler.drawn), "\(scheduler.drawn)")
     }
 
     @Test("a text is laid out for its scene's canvas size, before and after it is changed")
     func ownCanvas() throws {
         var scene = Scene(sceneID: "wide", panes: [], background: .black, size: CanvasSize(width: 1280, height: 720))
         scene.texts = [SceneText(id: "t", text: "HHHHHHHH", x: 560, y: 40, size: 36, color: .white)]
-        let director = Canvases.director(scene, isOffline: true)
-        try director.prepare([scene])
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(scene, isOffline: true)
+        try scheduler.prepare([scene])
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         for tick in Int64(0)..<2 {
-            if tick == 1 { director.setText("t", "IHHHHHHI") }
+            if tick == 1 { scheduler.setText("t", "IHHHHHHI") }
             _ = player.advance(to: tick)
-            let picture = try #require(player.compose(tick: tick, pictures: [:], covered: []).picture)
+            let picture = try #require(player.compose(tick: tick, frames: [:], covered: []).picture)
             #expect(picture.format.width == 1280)
             #expect(self.ink(picture, Rect(x: 660, y: 40, width: 200, height: 46)) > 0, "tick \(tick)")
         }
@@ -242,14 +242,14 @@ struct SceneLookTests {
         let source = SourceID(uid: String(repeating: "M", count: 20))
         let pane = Pane(source: source, rect: Rect(x: 0, y: 0, width: 640, height: 360), adaption: .fit)
         let scene = Scene(sceneID: "card", panes: [pane], background: .black)
-        let director = Canvases.director(scene, isOffline: true, fonts: try TestFonts.latin())
-        try director.prepare([scene])
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(scene, isOffline: true, fonts: try TestFonts.latin())
+        try scheduler.prepare([scene])
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         let wide = [source: try Canvases.solid(Canvases.colors[0], width: 1_000, height: 360)]
         var card: Picture?
         for tick in Int64(0)..<2 {
             _ = player.advance(to: tick)
-            card = player.compose(tick: tick, pictures: wide, covered: tick == 0 ? [] : [source]).picture
+            card = player.compose(tick: tick, frames: wide, covered: tick == 0 ? [] : [source]).picture
         }
         let shown = try #require(card)
         #expect(self.ink(shown, Rect(x: 130, y: 180, width: 70, height: 50)) > 0)
@@ -265,32 +265,32 @@ struct SceneLookTests {
                 id: "pk", rect: Rect(x: 0, y: 300, width: 640, height: 20), leftColor: red, rightColor: blue)
         ]
         scene.countdowns = [Countdown(id: "c", x: 320, y: 200, size: 40, color: .white, align: .center, endsAtTick: 90)]
-        let director = Canvases.director(scene, fonts: try TestFonts.latin())
-        try director.prepare([scene])
-        let pictures = [Canvases.source(0): try Canvases.solid(Canvases.colors[0])]
-        director.foresee(Canvases.source(0), .canvas(width: 640, height: 360))
-        director.settle()
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(scene, fonts: try TestFonts.latin())
+        try scheduler.prepare([scene])
+        let frames = [Canvases.source(0): try Canvases.solid(Canvases.colors[0])]
+        scheduler.foresee(Canvases.source(0), .canvas(width: 640, height: 360))
+        scheduler.settle()
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         var tick: Int64 = 0
         func next() throws -> Picture {
             _ = player.advance(to: tick)
-            director.settle()
+            scheduler.settle()
             defer { tick += 1 }
-            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            let composed = player.compose(tick: tick, frames: frames, covered: [])
             return try #require(composed.picture)
         }
         let words = Rect(x: 0, y: 0, width: 640, height: 80)
         let first = self.ink(try next(), words)
         #expect(first > 20)
-        director.setText("name", "WWW")
-        director.setScore("pk", left: 3, right: 1)
-        director.settle()
+        scheduler.setText("name", "WWW")
+        scheduler.setScore("pk", left: 3, right: 1)
+        scheduler.settle()
         let second = try next()
         #expect(self.ink(second, words) > 3 * first)
         #expect(Canvases.color(second, x: 470, y: 310) == red)
         #expect(Canvases.color(second, x: 490, y: 310) == blue)
-        director.setText("name", "a text that needs a far larger box")
-        director.settle()
+        scheduler.setText("name", "a text that needs a far larger box")
+        scheduler.settle()
         let third = try next()
         #expect(self.ink(third, Rect(x: 320, y: 0, width: 320, height: 80)) > 100, "the graph has grown with it")
         // Seconds pass.
@@ -304,6 +304,6 @@ struct SceneLookTests {
         }
         #expect(counts.count == 4, "00:03, 00:02, 00:01, 00:00")
         #expect(player.failures == 0)
-        #expect(director.failures.count == 0)
+        #expect(scheduler.failures.count == 0)
     }
 }

@@ -105,16 +105,16 @@ struct SourceBufferTests {
                 {
                     looks += 1
                     return looks > 1
-                }, soundWantedUntil: { 0 })
+                }, audioWantedUntil: { 0 })
             return looks
         }
         #expect(looks() == 2, "it is as far ahead as allowed")
-        buffer.waitUntilReady(for: 0, soundPosition: 6_000) { true }
+        buffer.waitUntilReady(for: 0, audioPosition: 6_000) { true }
         #expect(looks() == 1)
         buffer.push([Float](repeating: 0, count: 2 * 1_000), at: 5_000, restart: false)
         #expect(looks() == 2)
         var isReady = true
-        buffer.waitUntilReady(for: 0, soundPosition: 6_000) {
+        buffer.waitUntilReady(for: 0, audioPosition: 6_000) {
             isReady = false
             return true
         }
@@ -130,7 +130,7 @@ struct SourceBufferTests {
         let (waits, isServed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let start = ContinuousClock.now
         DispatchQueue(label: "program").async {
-            buffer.waitUntilReady(for: 0, soundPosition: 4_000) {
+            buffer.waitUntilReady(for: 0, audioPosition: 4_000) {
                 looks.withLock { $0 += 1 }
                 waits.signal()
                 return false

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite("SourceDemand: whether the program shows or plays a source")
-struct SourceNeedTests {
+struct SourceDemandTests {
     @Test("an observer of a source's demand gets the current value at once, and then each change")
     func away() {
         let need = SourceDemand()

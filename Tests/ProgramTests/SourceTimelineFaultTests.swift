@@ -11,8 +11,8 @@ struct SimulatedPublisher {
     var placed: [TrackKind: SourceTimeline.Mapped] = [:]
     var seams = 0
 
-    init(jitterMs: Int64 = 200, soundLeadMs: Int64 = 0) {
-        self.timeline = SourceTimeline(jitterBuffer: jitterMs * 1_000_000, soundLead: soundLeadMs * 1_000_000)
+    init(jitterMs: Int64 = 200, audioLeadMs: Int64 = 0) {
+        self.timeline = SourceTimeline(jitterBuffer: jitterMs * 1_000_000, audioLead: audioLeadMs * 1_000_000)
     }
 
     /// Sends a packet stamped `ms` that arrives at `at` (milliseconds).
@@ -172,10 +172,10 @@ struct SourceTimelineFaultTests {
         "a screen share with one frame every five seconds, with or without audio, is not taken for a timestamp jump"
     )
     func stillScreen() {
-        for hasSound in [true, false] {
+        for hasAudio in [true, false] {
             var publisher = SimulatedPublisher()
             for at in Int64(0)..<60_000 {
-                if hasSound, at % 21 == 0 { publisher.send(.audio, at, at: at) }
+                if hasAudio, at % 21 == 0 { publisher.send(.audio, at, at: at) }
                 if at % 5_000 == 0 { publisher.send(.video, at, at: at) }
             }
             #expect(publisher.timeline.reanchors == 0 && publisher.seams == 0)
@@ -234,7 +234,7 @@ struct SourceTimelineFaultTests {
         "a lengthened jitter buffer returns to its configured length within 30 s without delays",
         arguments: [(1_200, 3_000), (2_000, 4_000), (300, 300)] as [(Int64, Int64)])
     func goesBack(stall: Int64, every period: Int64) {
-        var publisher = SimulatedPublisher(soundLeadMs: 39)
+        var publisher = SimulatedPublisher(audioLeadMs: 39)
         var arrived: Int64 = 0
         func run(_ range: Range<Int64>, isBad: Bool) {
             for at in range {
@@ -267,20 +267,20 @@ struct SourceTimelineFaultTests {
 
     @Test("audio that keeps arriving after its time was mixed is late, although it is not due yet; video is not")
     func mixedAhead() {
-        var sound = SimulatedPublisher(soundLeadMs: 39)
-        sound.run(0..<3_000, video: nil, audio: { $0 })
-        sound.run(3_000..<5_000, video: nil, audio: { $0 }, delay: { _ in 170 })
-        #expect(sound.timeline.reanchors == 1 && sound.timeline.lastReason == .late)
-        #expect((195...205).contains(sound.ahead(.audio, at: 4_998 + 170)))
-        var pictures = SimulatedPublisher(soundLeadMs: 39)
-        pictures.run(0..<3_000, video: { $0 }, audio: nil)
-        pictures.run(3_000..<5_000, video: { $0 }, audio: nil, delay: { _ in 170 })
-        #expect(pictures.timeline.reanchors == 0 && pictures.seams == 0)
+        var audio = SimulatedPublisher(audioLeadMs: 39)
+        audio.run(0..<3_000, video: nil, audio: { $0 })
+        audio.run(3_000..<5_000, video: nil, audio: { $0 }, delay: { _ in 170 })
+        #expect(audio.timeline.reanchors == 1 && audio.timeline.lastReason == .late)
+        #expect((195...205).contains(audio.ahead(.audio, at: 4_998 + 170)))
+        var video = SimulatedPublisher(audioLeadMs: 39)
+        video.run(0..<3_000, video: { $0 }, audio: nil)
+        video.run(3_000..<5_000, video: { $0 }, audio: nil, delay: { _ in 170 })
+        #expect(video.timeline.reanchors == 0 && video.seams == 0)
     }
 
     @Test("audio that is late for the mixer now and then lengthens the jitter buffer once")
     func mixedAheadNowAndThen() {
-        var publisher = SimulatedPublisher(soundLeadMs: 39)
+        var publisher = SimulatedPublisher(audioLeadMs: 39)
         publisher.run(0..<2_000, video: nil, audio: { $0 })
         publisher.run(2_000..<120_000, video: nil, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 180 : 0 })
         #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .jitter)
@@ -291,7 +291,7 @@ struct SourceTimelineFaultTests {
     @Test(
         "audio that is late only for a filter that holds it lengthens the jitter buffer", arguments: [0, 47] as [Int64])
     func filtered(lead: Int64) {
-        var publisher = SimulatedPublisher(jitterMs: 80, soundLeadMs: 39)
+        var publisher = SimulatedPublisher(jitterMs: 80, audioLeadMs: 39)
         publisher.timeline.setOffset(47_000_000)
         publisher.timeline.filterLead = lead * 1_000_000
         publisher.run(0..<2_000, video: nil, audio: { $0 })
@@ -328,7 +328,7 @@ struct SourceTimelineFaultTests {
         "with a positive offset of a source, audio counts as late for the mixer at a delay that is larger by the offset"
     )
     func laterByOffset() {
-        var publisher = SimulatedPublisher(soundLeadMs: 39)
+        var publisher = SimulatedPublisher(audioLeadMs: 39)
         publisher.timeline.setOffset(100_000_000)
         publisher.run(0..<3_000, video: nil, audio: { $0 })
         publisher.run(3_000..<5_000, video: nil, audio: { $0 }, delay: { _ in 170 })

@@ -42,8 +42,8 @@ struct SourceTimelineTests {
         let jumped = timeline.map(kind: .video, pts: at, dts: at, arrival: 66 * self.ms)
         #expect(jumped.isReanchored)
         #expect(jumped.pts == 266 * self.ms && before.pts == 233 * self.ms)
-        let sound = timeline.map(kind: .audio, pts: at, dts: at, arrival: 67 * self.ms)
-        #expect(!sound.isReanchored && sound.pts == jumped.pts, "the other track follows the same new anchor")
+        let audio = timeline.map(kind: .audio, pts: at, dts: at, arrival: 67 * self.ms)
+        #expect(!audio.isReanchored && audio.pts == jumped.pts, "the other track follows the same new anchor")
     }
 
     @Test("a pause that is as long in timestamps as in arrival times does not change the mapping")

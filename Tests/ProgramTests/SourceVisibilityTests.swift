@@ -4,7 +4,7 @@ import Threading
 import Testing
 
 @Suite("Which sources are seen and heard")
-struct ScenePresenceTests {
+struct SourceVisibilityTests {
     /// One pane for each source, seen or heard as given.
     private func scene(_ id: String, _ panes: [(source: Int, isSeen: Bool, isHeard: Bool)]) -> Scene {
         var scene = Canvases.columns(id, panes.map(\.source))
@@ -15,10 +15,10 @@ struct ScenePresenceTests {
         return scene
     }
 
-    private func presence(_ director: SceneScheduler, until tick: Int64) -> (seen: Set<SourceID>, heard: Set<SourceID>)
+    private func presence(_ scheduler: SceneScheduler, until tick: Int64) -> (seen: Set<SourceID>, heard: Set<SourceID>)
     {
         var presence = SourceVisibility()
-        director.note(until: tick, in: &presence)
+        scheduler.note(until: tick, in: &presence)
         return (presence.seen, presence.heard)
     }
 
@@ -27,10 +27,10 @@ struct ScenePresenceTests {
     @Test(
         "a source with only audio on air counts only as heard, one with only video only as seen, one with neither as neither"
     )
-    func soundAlone() {
-        let director = Canvases.director(
+    func audioAlone() {
+        let scheduler = Canvases.scheduler(
             self.scene("one", [(0, true, true), (1, false, true), (2, true, false), (3, false, false)]))
-        let now = self.presence(director, until: 30)
+        let now = self.presence(scheduler, until: 30)
         #expect(now.seen == self.sources(0, 2) && now.heard == self.sources(0, 1))
     }
 
@@ -40,14 +40,14 @@ struct ScenePresenceTests {
             self.scene("first", [(0, true, true), (1, false, true)]),
             self.scene("second", [(0, true, true), (2, false, true)])
         )
-        let director = Canvases.director(first)
-        try director.prepare([first, second])
-        var player = SceneCompositor(director: director, machine: SystemClock())
+        let scheduler = Canvases.scheduler(first)
+        try scheduler.prepare([first, second])
+        var player = SceneCompositor(scheduler: scheduler, machine: SystemClock())
         _ = player.advance(to: 0)
-        try director.setScene(second, at: 40)
-        #expect(self.presence(director, until: 30).heard == self.sources(0, 1))
-        #expect(self.presence(director, until: 40).heard == self.sources(0, 1, 2))
+        try scheduler.setScene(second, at: 40)
+        #expect(self.presence(scheduler, until: 30).heard == self.sources(0, 1))
+        #expect(self.presence(scheduler, until: 40).heard == self.sources(0, 1, 2))
         for tick in Int64(1)...41 { _ = player.advance(to: tick) }
-        #expect(self.presence(director, until: 71).heard == self.sources(0, 2))
+        #expect(self.presence(scheduler, until: 71).heard == self.sources(0, 2))
     }
 }

@@ -17,7 +17,7 @@ final class StageLog: Sendable {
         switch event {
         case .undecodable(let error): self.failures.withLock { $0.append(error.code) }
         case .ended: self.ended.signal()
-        case .firstPicture, .formatChanged, .firstSound, .reanchored, .noiseSuppression: break
+        case .firstFrame, .formatChanged, .firstAudio, .reanchored, .noiseSuppression: break
         }
     }
 }
@@ -32,7 +32,7 @@ struct StageRun {
         var index: Int
     }
 
-    private struct Standing: MonotonicClock {
+    private struct StoppedClock: MonotonicClock {
         var time: Int64 = 0
         func now() -> Int64 { self.time }
     }
@@ -48,22 +48,22 @@ struct StageRun {
     /// Bytes queued at the end.
     var waitingBytes = 0
     /// Interleaved stereo from position 0 on, through the mixer.
-    var sound: [Float] = []
+    var audio: [Float] = []
 
     /// Decodes video as from a file, one tick after another.
     ///
     /// - Parameters:
     ///   - hidden: Ticks at which the source is hidden.
     ///   - isThrifty: See ``SourceDemand/isThrifty``.
-    static func pictures(
+    static func video(
         _ items: [SourceItem], ticks: Int, holdsDamaged: Bool = false, hidden: [Range<Int>] = [],
         isThrifty: Bool = false
     ) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: true)
         buffer.setTracks(video: true, audio: false)
         buffer.setStatus(.live, at: 0)
-        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: holdsDamaged)
-        buffer.need.setThrift(isThrifty, skipsLoopFilter: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(), holdsDamaged: holdsDamaged)
+        buffer.need.setReduced(isThrifty, skipsLoopFilter: false)
         let requests = Mutex(0)
         stage.onKeyFrameWanted { requests.withLock { $0 += 1 } }
         self.start(stage)
@@ -73,7 +73,7 @@ struct StageRun {
         for tick in 0..<Int64(ticks) {
             let time = tick * self.interval
             buffer.need.setHidden(hidden.contains { $0.contains(Int(tick)) })
-            buffer.waitUntilReady(for: time, soundPosition: 0) { false }
+            buffer.waitUntilReady(for: time, audioPosition: 0) { false }
             guard let shown = buffer.select(at: time, interval: self.interval) else { continue }
             let index = Int((shown.time + self.interval / 2) / self.interval)
             run.ticks.append(Tick(picture: shown.picture, isFresh: shown.isFresh, index: index))
@@ -86,9 +86,9 @@ struct StageRun {
     /// Takes a publisher's audio as it arrived, and mixes only it at full volume.
     ///
     /// - Parameter seconds: Length of the program; less than a ring holds.
-    static func sound(_ items: [SourceItem], seconds: Double) -> StageRun {
+    static func audio(_ items: [SourceItem], seconds: Double) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         for item in items + [.end] { stage.offer(item) }
         self.start(stage)
         log.ended.wait(for: "the end of a publication")
@@ -96,7 +96,7 @@ struct StageRun {
         mixer.setGain(1, of: self.source, at: -10)
         var run = StageRun()
         while Double(mixer.position) < seconds * 48_000 {
-            run.sound += mixer.nextBlock { _, range, target in buffer.read(range, into: &target) }
+            run.audio += mixer.nextBlock { _, range, target in buffer.read(range, into: &target) }
         }
         run.finish(stage, log)
         return run
@@ -105,7 +105,7 @@ struct StageRun {
     /// Takes publications one after another, all of them due, and decodes what is left of them.
     static func publications(_ publications: [(items: [SourceItem], isCut: Bool)]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         for (items, isCut) in publications {
             for item in items { stage.offer(item) }
             if isCut { stage.cut() }
@@ -121,7 +121,7 @@ struct StageRun {
     /// Takes a publication that has ended, then drops it, and takes another one.
     static func cutPast(_ past: [SourceItem], before next: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         for item in past + [.end] { stage.offer(item) }
         // Any number of times: items after that end belong to another publication.
         for _ in 0..<2 { stage.cutPast() }
@@ -136,7 +136,7 @@ struct StageRun {
     /// Takes packets that are not due yet, and is then asked to drop them.
     static func cutOff(_ items: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(), holdsDamaged: false)
         let taken = DispatchSemaphore(value: 0)
         stage.onRelief { taken.signal() }
         for item in items { stage.offer(item) }
@@ -156,7 +156,7 @@ struct StageRun {
     /// - Parameter isHidden: Whether only its key frames are decoded until it ends.
     static func newest(_ items: [SourceItem], isHidden: Bool) -> (picture: Picture?, undecoded: Int) {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         buffer.need.setHidden(isHidden)
         for item in items + [.end] { stage.offer(item) }
         self.start(stage)
@@ -168,7 +168,7 @@ struct StageRun {
     /// The frame still shown of a publication that is dropped while its first frame is being decoded; `nil`: none.
     static func cutAtPicture(_ configuration: CodecParameters, _ packet: CodedPacket) -> Picture? {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         let looks = Mutex(0)
         // Everything is due, and one item is decoded after each check: first the configuration.
         stage.onRelief { [weak stage] in
@@ -195,7 +195,7 @@ struct StageRun {
     static func coding(_ items: [SourceItem], rotation: Int, turnedTo other: Int) -> [CodecParameters] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         buffer.coded.open()
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         stage.setRotation(rotation)
         let looks = Mutex(0)
         // Everything is due, and one item is decoded after each check.
@@ -219,7 +219,7 @@ struct StageRun {
     static func coding(_ reader: FileReader) throws -> [CodecParameters] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         buffer.coded.open()
-        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (log, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         defer { stage.stop() }
         self.start(stage)
         try reader.run(into: stage) { 0 }
@@ -232,7 +232,7 @@ struct StageRun {
     /// Whether a file that paces the program is read to its end if nothing delays it.
     static func ends(_ reader: FileReader) -> Bool {
         let buffer = SourceBuffer(source: self.source, isPaced: true)
-        let (_, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        let (_, stage) = self.stage(buffer, StoppedClock(), holdsDamaged: false)
         self.start(stage)
         let isRead = DispatchSemaphore(value: 0)
         DispatchQueue(label: "read").async {
@@ -247,7 +247,7 @@ struct StageRun {
     /// publisher is gone.
     static func lateness(looks: Int) -> [Int64] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        let (_, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let (_, stage) = self.stage(buffer, StoppedClock(time: 3_600_000_000_000), holdsDamaged: false)
         let seen = Mutex<[Int64]>([])
         let looked = DispatchSemaphore(value: 0)
         stage.onRelief { [weak stage] in
@@ -264,16 +264,16 @@ struct StageRun {
     }
 
     /// Samples of the left channel.
-    var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
+    var left: [Float] { stride(from: 0, to: self.audio.count, by: 2).map { self.audio[$0] } }
 
     /// A live source's stage whose thread has not started.
     static func idle(offset: Int64, jitterBuffer: Int64 = 200_000_000) -> DecodeStage {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset, jitterBuffer: jitterBuffer).1
+        return self.stage(buffer, StoppedClock(), holdsDamaged: false, offset: offset, jitterBuffer: jitterBuffer).1
     }
 
     private static func stage(
-        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool, offset: Int64 = 0,
+        _ buffer: SourceBuffer, _ machine: StoppedClock, holdsDamaged: Bool, offset: Int64 = 0,
         jitterBuffer: Int64 = 200_000_000
     ) -> (StageLog, DecodeStage) {
         let log = StageLog()
@@ -322,7 +322,7 @@ enum Material {
     /// - Parameters:
     ///   - gop: Frames from one key frame to the next.
     ///   - words: Options for libx264.
-    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0, words: String = "") throws -> (
+    static func frames(_ count: Int, gop: Int = 30, bFrames: Int = 0, words: String = "") throws -> (
         parameterSets: [UInt8], packets: [CodedPacket]
     ) {
         var settings = VideoEncoderSettings(

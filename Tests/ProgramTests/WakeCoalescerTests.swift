@@ -4,7 +4,7 @@ import Program
 import Testing
 
 @Suite("When a source's thread is woken for packets")
-struct WakeThriftTests {
+struct WakeCoalescerTests {
     private static let millisecond: Int64 = 1_000_000
 
     private func packet(at milliseconds: Int64) -> SourceItem {
@@ -16,31 +16,31 @@ struct WakeThriftTests {
 
     /// Whether each of `calls` wakes the thread.
     private func answers(
-        _ thrift: inout WakeCoalescer, _ calls: [[SourceItem]], isHidden: Bool = true, isAway: Bool = false
+        _ coalescer: inout WakeCoalescer, _ calls: [[SourceItem]], isHidden: Bool = true, isAway: Bool = false
     ) -> [Bool] {
-        calls.map { thrift.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
+        calls.map { coalescer.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
     }
 
     @Test("a visible source wakes its decoder's thread for every packet, a hidden one every 60 ms")
     func hidden() {
-        var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
+        var coalescer = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let seen = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
-        let atOnce = self.answers(&thrift, seen, isHidden: false)
+        let atOnce = self.answers(&coalescer, seen, isHidden: false)
         #expect(atOnce.allSatisfy { $0 })
         let hidden = stride(from: Int64(1_001), to: 2_000, by: 20).filter {
-            thrift.wakes(for: [self.packet(at: $0)], isHidden: true, isAway: false)
+            coalescer.wakes(for: [self.packet(at: $0)], isHidden: true, isAway: false)
         }
         #expect(hidden.count > 10 && zip(hidden, hidden.dropFirst()).allSatisfy { $1 - $0 == 60 }, "\(hidden)")
-        let back = self.answers(&thrift, [[self.packet(at: 2_001)]], isHidden: false)
+        let back = self.answers(&coalescer, [[self.packet(at: 2_001)]], isHidden: false)
         #expect(back == [true])
     }
 
     @Test("format changes and ends wake a hidden source's thread at once; without a jitter buffer every packet does")
     func news() {
-        var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
+        var coalescer = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
         let told = self.answers(
-            &thrift,
+            &coalescer,
             [
                 [self.packet(at: 1)], [self.packet(at: 2)], [format, self.packet(at: 3)], [self.packet(at: 4), format],
                 [.end],
@@ -62,13 +62,13 @@ struct WakeThriftTests {
         let spare = jitterBuffer - jitterBuffer / 5 - 19 - 39
         for behind in 1..<distance {
             // Two packets at a time, with this distance.
-            var thrift = WakeCoalescer(jitterBuffer: jitterBuffer * Self.millisecond)
+            var coalescer = WakeCoalescer(jitterBuffer: jitterBuffer * Self.millisecond)
             var waiting: Int64?
             var longest: Int64 = 0
             let offers = (1...60).flatMap { [$0 * distance, $0 * distance + behind] }
             for time in offers {
                 waiting = waiting ?? time
-                guard thrift.wakes(for: [self.packet(at: time)], isHidden: true, isAway: false) else { continue }
+                guard coalescer.wakes(for: [self.packet(at: time)], isHidden: true, isAway: false) else { continue }
                 longest = max(longest, time - (waiting ?? time))
                 waiting = nil
             }
@@ -86,12 +86,12 @@ struct WakeThriftTests {
     func away() {
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
         let packets = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
-        var thrift = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep)
-        let untold = self.answers(&thrift, packets, isAway: true)
+        var coalescer = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep)
+        let untold = self.answers(&coalescer, packets, isAway: true)
         #expect(!untold.contains(true))
-        let told = self.answers(&thrift, [[self.packet(at: 1_001), format], [.end]], isAway: true)
+        let told = self.answers(&coalescer, [[self.packet(at: 1_001), format], [.end]], isAway: true)
         #expect(told == [true, true])
-        let back = self.answers(&thrift, [[self.packet(at: 2_000)]])
+        let back = self.answers(&coalescer, [[self.packet(at: 2_000)]])
         #expect(back == [true], "only hidden, it learns of new packets")
         var short = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep - Self.millisecond)
         let often = self.answers(&short, packets, isAway: true)

@@ -3,7 +3,7 @@ import PipelineSpec
 import Testing
 
 @Suite("Connection limits: which connection is closed")
-struct ConnectionLedgerTests {
+struct ConnectionLimiterTests {
     /// The time at which a connection opens; all connections before it have then made no progress for the patience.
     static func time(_ number: Int) -> Int64 { Int64(number) * ConnectionLimiter.patience }
 

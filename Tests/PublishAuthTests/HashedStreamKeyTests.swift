@@ -4,7 +4,7 @@ import RTMP
 import Testing
 
 @Suite("Hashed stream keys ($sha256$): accept the right key, do not reveal it")
-struct SealedKeyTests {
+struct HashedStreamKeyTests {
     private static let salt = "00112233445566778899aabbccddeeff"
 
     @Test("a hashed key accepts the key it was made from, and not the hash itself")

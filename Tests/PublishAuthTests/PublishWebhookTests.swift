@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 @Suite("The publish webhook: requests and responses in the forms of SRS, nginx-rtmp and OvenMediaEngine")
-struct PublishHookTests {
+struct PublishWebhookTests {
     static let facts = PublishFacts(
         time: 1_800_000_000, connection: 7, address: IPAddress("192.0.2.7"), port: 40_000, app: "live",
         stream: "key\"1",

@@ -23,13 +23,13 @@ struct RefusalTests {
 
     @Test("an address gets ten wrong-key responses at once, then one per second; other addresses have their own limit")
     func bucket() throws {
-        var book = AuthFailureLimiter()
+        var limiter = AuthFailureLimiter()
         let one = try #require(IPAddress("192.0.2.1")), other = try #require(IPAddress("192.0.2.2"))
         var answers: [AuthFailureLimiter.Answer] = []
-        for index in 0..<5_000 { answers.append(book.failed(at: one, now: Int64(index) * Self.second / 500)) }
+        for index in 0..<5_000 { answers.append(limiter.failed(at: one, now: Int64(index) * Self.second / 500)) }
         #expect(answers.prefix(10).allSatisfy { $0 == .explain })
         #expect(answers.count { $0 == .explain } == 10 + 9, "ten seconds of 500 a second")
-        let answer = book.failed(at: other, now: 10 * Self.second)
+        let answer = limiter.failed(at: other, now: 10 * Self.second)
         #expect(answer == .explain)
     }
 
@@ -37,19 +37,19 @@ struct RefusalTests {
         "the limiter of wrong-key responses keeps at most 1,025 of 20,000 addresses, and a known address still gets its response"
     )
     func bounded() throws {
-        var book = AuthFailureLimiter()
+        var limiter = AuthFailureLimiter()
         let known = try #require(IPAddress("192.0.2.1"))
-        _ = book.failed(at: known, now: 0)
+        _ = limiter.failed(at: known, now: 0)
         var explained = 0
         for index in 0..<20_000 {
             let address = try #require(IPAddress("10.\(index >> 16 & 255).\(index >> 8 & 255).\(index & 255)"))
-            if book.failed(at: address, now: 1) == .explain { explained += 1 }
+            if limiter.failed(at: address, now: 1) == .explain { explained += 1 }
         }
-        #expect(book.count <= 1025 && explained < 1_100)
-        let answer = book.failed(at: known, now: 2)
+        #expect(limiter.count <= 1025 && explained < 1_100)
+        let answer = limiter.failed(at: known, now: 2)
         #expect(answer == .explain)
-        _ = book.failed(at: known, now: 100 * Self.second)
-        let later = book.failed(at: try #require(IPAddress("203.0.113.9")), now: 100 * Self.second)
-        #expect(later == .explain && book.count <= 3, "entries are removed after their end")
+        _ = limiter.failed(at: known, now: 100 * Self.second)
+        let later = limiter.failed(at: try #require(IPAddress("203.0.113.9")), now: 100 * Self.second)
+        #expect(later == .explain && limiter.count <= 3, "entries are removed after their end")
     }
 }

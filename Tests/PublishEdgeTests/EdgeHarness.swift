@@ -23,7 +23,7 @@ final class EdgeHarness {
     var now: Int64 = 0
 
     /// What a lookup finds, by its number from 0; nil: the test answers it.
-    var lookup: (Int) -> EdgeSession.Found? = { _ in .room(RoomLocation(host: "10.0.0.1", port: 1935)) }
+    var lookup: (Int) -> EdgeSession.LookupResult? = { _ in .room(RoomLocation(host: "10.0.0.1", port: 1935)) }
     /// Whether the connection attempt with this number, from 0, succeeds; nil: it gets no answer.
     var reaches: (Int) -> Bool? = { _ in true }
     var roomConfiguration = RTMPServerConfiguration()
@@ -49,7 +49,7 @@ final class EdgeHarness {
         }
     }
 
-    func found(_ found: EdgeSession.Found) { self.perform(self.session.found(found, now: self.now)) }
+    func found(_ found: EdgeSession.LookupResult) { self.perform(self.session.found(found, now: self.now)) }
 
     /// Lets time pass up to the next deadline, and returns whether there was one.
     @discardableResult

@@ -30,7 +30,7 @@ struct FeedCoreTests {
             duration: 1_000, timescale: 25_000, isKey: isKey)
     }
 
-    static func sound(_ frame: Int64) -> CodedPacket {
+    static func audioPacket(_ frame: Int64) -> CodedPacket {
         CodedPacket(
             kind: .audio, memory: PacketMemory([1, 2]), pts: frame * 1_024, dts: frame * 1_024, duration: 1_024,
             timescale: 48_000, isKey: true)
@@ -50,7 +50,7 @@ struct FeedCoreTests {
     func interleaves() {
         var core = Self.begun()
         #expect(Self.letters(core.takeOutput()) == "CD")
-        for frame in 0..<20 { core.receive(Self.sound(Int64(frame))) }
+        for frame in 0..<20 { core.receive(Self.audioPacket(Int64(frame))) }
         core.receive(Self.picture(0, isKey: true))
         core.receive(Self.picture(1))
         core.receive(Self.picture(2))
@@ -67,14 +67,14 @@ struct FeedCoreTests {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
         _ = core.takeOutput()
-        for frame in 0..<200 { core.receive(Self.sound(Int64(frame))) }
+        for frame in 0..<200 { core.receive(Self.audioPacket(Int64(frame))) }
         let waited = core.takeOutput().map(\.time).max() ?? 0
         #expect(abs(199 * 1_024 / 48 - waited - FeedCore.longestWait) < 50)
         var description = Self.description
         description.width = 0
         var alone = FeedCore(description, makesFiles: false)
         alone.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
-        alone.receive(Self.sound(0))
+        alone.receive(Self.audioPacket(0))
         #expect(Self.letters(alone.takeOutput()) == "Da")
         #expect(Self.letters(alone.backlog) == "MD")
     }
@@ -95,15 +95,15 @@ struct FeedCoreTests {
     func rests() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
-        for frame in 0..<20 { core.receive(Self.sound(Int64(frame))) }
+        for frame in 0..<20 { core.receive(Self.audioPacket(Int64(frame))) }
         _ = core.takeOutput()
         core.rest()
         #expect(Self.letters(core.backlog) == "MCD")
         core.receive(Self.picture(40))
-        core.receive(Self.sound(70))
+        core.receive(Self.audioPacket(70))
         #expect(Self.letters(core.takeOutput()) == "", "no decoder can start there")
         core.receive(Self.picture(50, isKey: true))
-        core.receive(Self.sound(95))
+        core.receive(Self.audioPacket(95))
         core.receive(Self.picture(51))
         let tags = core.takeOutput()
         #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_027, 2_040])

@@ -46,16 +46,16 @@ struct PatternInputTests {
     )
     func zeroLatency() throws {
         let input = try PatternInput(pattern: TestPattern(name: "TEST", width: 160, height: 160))
-        var pictures: [Int64] = []
-        while pictures.count < 40 {
+        var frames: [Int64] = []
+        while frames.count < 40 {
             let packet = try #require(try input.next())
             if packet.kind == .video {
-                pictures.append(packet.pts * 30 / Int64(packet.timescale))
+                frames.append(packet.pts * 30 / Int64(packet.timescale))
             } else {
                 // Audio is sent at its time: a frame that stayed in the encoder would come after it.
-                #expect(packet.pts * 30 < Int64(pictures.count + 1) * Int64(packet.timescale))
+                #expect(packet.pts * 30 < Int64(frames.count + 1) * Int64(packet.timescale))
             }
         }
-        #expect(pictures == Array(0..<40))
+        #expect(frames == Array(0..<40))
     }
 }

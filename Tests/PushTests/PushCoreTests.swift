@@ -86,7 +86,7 @@ private final class Line {
     func connected() { self.perform(self.core.connected(now: self.now)) }
 
     /// Sends frames of 40 ms, a key frame every 25, with a clock tick each second.
-    func pictures(_ range: Range<Int>, bytes: Int = 1_000) {
+    func frames(_ range: Range<Int>, bytes: Int = 1_000) {
         for number in range {
             self.now = Int64(number) * Self.second / 25
             self.perform(self.core.tick(now: self.now))
@@ -128,7 +128,7 @@ struct PushCoreTests {
         #expect(line.core.state == .waiting)
         line.goLive()
         #expect(line.core.state == .live && line.backlogs == 1)
-        line.pictures(10..<60)
+        line.frames(10..<60)
         #expect(line.events == [.connecting, .live])
         #expect(line.received.first?.payload.byte(at: 1) == 0, "the sequence header is first")
         #expect(line.received.dropFirst().first?.payload.byte(at: 0) == 0x17, "then a key frame")
@@ -170,13 +170,13 @@ struct PushCoreTests {
         let line = try Line(window: 64 << 10)
         line.goLive()
         // 200 kB a second.
-        line.pictures(0..<(50 + 25 * seconds), bytes: 8_000)
+        line.frames(0..<(50 + 25 * seconds), bytes: 8_000)
         #expect(line.core.acknowledged.map { $0 > 200_000 } == true, "\(String(describing: line.core.acknowledged))")
         line.reads = false
         let hung = line.now
         var number = 50 + 25 * seconds
         while line.core.state == .live, number < 1_000 {
-            line.pictures(number..<number + 1, bytes: 8_000)
+            line.frames(number..<number + 1, bytes: 8_000)
             number += 1
         }
         guard case .failed(.wedged, "the server acknowledges no data", _)? = line.events.last else {
@@ -190,13 +190,13 @@ struct PushCoreTests {
     func takesNothing() throws {
         let line = try Line()
         line.goLive()
-        line.pictures(0..<30)
+        line.frames(0..<30)
         line.flushes = false
         line.reads = false
         let stuck = line.now
         var number = 30
         while line.core.state == .live, number < 1_000 {
-            line.pictures(number..<number + 1)
+            line.frames(number..<number + 1)
             number += 1
         }
         #expect(line.now - stuck <= 5 * Self.second)
@@ -212,10 +212,10 @@ struct PushCoreTests {
     func slow() throws {
         let line = try Line()
         line.goLive()
-        line.pictures(0..<25)
+        line.frames(0..<25)
         line.flushes = false
         for number in 25..<500 {
-            line.pictures(number..<number + 1, bytes: 8_000)
+            line.frames(number..<number + 1, bytes: 8_000)
             // A third of what arrives.
             line.take(2_700)
             #expect(line.core.queued <= 3_100)
@@ -233,7 +233,7 @@ struct PushCoreTests {
     func reconnects() throws {
         let line = try Line()
         line.goLive()
-        line.pictures(0..<40)
+        line.frames(0..<40)
         let last = try #require(line.received.last?.timestamp)
         line.perform(line.core.disconnected("reset by peer", now: line.now))
         #expect(line.events.last == .failed(.unreachable, reason: "reset by peer", retryMs: 500))
@@ -423,7 +423,7 @@ struct PushCoreTests {
     func ends() throws {
         let line = try Line()
         line.goLive()
-        line.pictures(0..<30)
+        line.frames(0..<30)
         line.perform(line.core.stop(reason: "over", now: line.now))
         #expect(line.received.count == 31 && line.unpublished == 1 && line.closes == 1)
         #expect(line.events.last == .stopped(reason: "over"))

@@ -177,7 +177,7 @@ struct EnhancedFaultTests {
             ("Opus", .opus, nil), ("fLaC", .flac, Bytes.flac),
             ("ac-3", .ac3, nil), ("ec-3", .eac3, nil), (".mp3", .mp3, nil), ("mp4a", .aac, [0x11, 0x90]),
         ] as [(String, CodecName, [UInt8]?)])
-    func sound(letters: String, codec: CodecName, record: [UInt8]?) {
+    func audio(letters: String, codec: CodecName, record: [UInt8]?) {
         var run = self.run()
         if let record { run.audio(Bytes.single(.audio, 0, letters, record)) }
         run.audio(Bytes.single(.audio, 1, letters, [0x21, 0x10, 4]), at: 20)
@@ -223,7 +223,7 @@ struct EnhancedFaultTests {
     }
 
     @Test("FLAC and AAC frames before a valid configuration are dropped", arguments: ["fLaC", "mp4a"])
-    func soundBeforeRecord(letters: String) {
+    func audioBeforeRecord(letters: String) {
         var run = self.run()
         run.audio(Bytes.single(.audio, 1, letters, [1, 2]))
         run.audio(Bytes.single(.audio, 0, letters, [0]))

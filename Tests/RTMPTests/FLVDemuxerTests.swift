@@ -233,7 +233,7 @@ struct FLVDemuxerTests {
     }
 
     @Test("a second AAC configuration in mid-stream is passed on once")
-    func soundChange() {
+    func audioChange() {
         var run = Run()
         for (index, body) in [
             [0xAF, 0, 0x12, 0x10], [0xAF, 1, 1], [0xAF, 0], [0xAF, 0, 0x11, 0x88], [0xAF, 1, 2],

@@ -55,7 +55,7 @@ struct EncryptedRoomTests {
             room: "88231", directory: clips, holds: holds, range: range,
             movie: RecordingSettings.Movie(video: "90p", audio: "audio"))
         let store = DirectoryStore(directory: room.live)
-        let hold = try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-1") { store.path(of: $0) }
+        let hold = try writer.hold(ClipWriter.segmentSets(listed, in: range), id: "clip-1-1") { store.path(of: $0) }
         for name in try FileManager.default.contentsOfDirectory(atPath: room.live) where name.hasSuffix(".m4s") {
             try FileManager.default.removeItem(atPath: room.live + "/" + name)
         }
@@ -94,7 +94,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
         // Requested too late: nothing is held.
         let late = #expect(throws: MediaError.self) {
-            try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-2") { name in
+            try writer.hold(ClipWriter.segmentSets(listed, in: range), id: "clip-1-2") { name in
                 store.contains(name) ? store.path(of: name) : nil
             }
         }
@@ -158,13 +158,13 @@ struct EncryptedRoomTests {
     @Test(
         "segments of the recording and of the live playlist are joined for a clip unless some between them are missing")
     func joined() {
-        func slots(_ numbers: ClosedRange<Int64>) -> [ListedSegmentSet] {
+        func segmentSets(_ numbers: ClosedRange<Int64>) -> [ListedSegmentSet] {
             numbers.map { ListedSegmentSet(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }
         }
-        #expect(ClipWriter.joined(slots(0...5), slots(4...9)) == slots(0...9))
-        #expect(ClipWriter.joined(slots(0...5), slots(6...9)) == slots(0...9))
-        #expect(ClipWriter.joined(slots(0...5), slots(7...9)) == nil)
-        #expect(ClipWriter.joined([], slots(7...9)) == slots(7...9))
-        #expect(ClipWriter.joined(slots(0...5), []) == slots(0...5))
+        #expect(ClipWriter.joined(segmentSets(0...5), segmentSets(4...9)) == segmentSets(0...9))
+        #expect(ClipWriter.joined(segmentSets(0...5), segmentSets(6...9)) == segmentSets(0...9))
+        #expect(ClipWriter.joined(segmentSets(0...5), segmentSets(7...9)) == nil)
+        #expect(ClipWriter.joined([], segmentSets(7...9)) == segmentSets(7...9))
+        #expect(ClipWriter.joined(segmentSets(0...5), []) == segmentSets(0...5))
     }
 }

@@ -120,11 +120,11 @@ struct RecordedRoom {
         packets.sort { left, right in
             left.packet.dts * Int64(right.packet.timescale) < right.packet.dts * Int64(left.packet.timescale)
         }
-        var pictures = 0
+        var frames = 0
         for (index, (track, packet)) in packets.enumerated() {
             if track == 0 {
-                try commands[pictures]?()
-                pictures += 1
+                try commands[frames]?()
+                frames += 1
             }
             if index == stopsAt {
                 recorder?.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))

@@ -28,7 +28,7 @@ struct RecorderTests {
         #expect(!finisher.isDue)
         let successor = try room.recorder(room.settings())
         let inherited = successor.kept
-        #expect(inherited.slots == 0 && inherited.movieBytes > 100_000)
+        #expect(inherited.segments == 0 && inherited.movieBytes > 100_000)
         try room.run(successor, ends: true, at: 30, marks: [(60, "pk"), (150, nil)])
         #expect(finisher.isDue)
         let steps = Mutex<[Int]>([])
@@ -43,7 +43,7 @@ struct RecorderTests {
         #expect(finished.frames == frames)
         // The disk guard reserves exactly the space used.
         let (size, kept) = (Int64(finished.files[0].byteCount), successor.kept)
-        #expect(kept.slots == 5 && abs(kept.movieBytes - size) < size / 10, "\(kept.movieBytes) for \(size)")
+        #expect(kept.segments == 5 && abs(kept.movieBytes - size) < size / 10, "\(kept.movieBytes) for \(size)")
         let movie = room.recording + "/90p.mp4"
         let counted = try Self.probe(
             ["-count_frames", "-select_streams", "v:0", "-show_entries", "stream=nb_read_frames"], movie)
@@ -447,7 +447,7 @@ struct RecorderTests {
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: kept.path).sorted()
         #expect(names == ["a-1-0.m4s", "a-1.mp4", "recording.journal", "v-1-0.m4s", "v-1.mp4"])
-        #expect(recorder.kept == Recorder.Kept(slots: 1, movieBytes: 3))
+        #expect(recorder.kept == Recorder.RecordedAmount(segments: 1, movieBytes: 3))
     }
 
     @Test("opening a recording writes nothing until begin(); a journal whose first line is cut off is started anew")

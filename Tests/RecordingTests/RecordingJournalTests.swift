@@ -33,14 +33,16 @@ struct RecordingJournalTests {
 
     @Test("a recording's journal has the same content after it is written and read")
     func roundTrip() throws {
-        let slots = [Self.slot(0), Self.slot(1, gap: true), Self.slot(2, incarnation: 2), Self.slot(3, incarnation: 2)]
+        let segmentSets = [
+            Self.slot(0), Self.slot(1, gap: true), Self.slot(2, incarnation: 2), Self.slot(3, incarnation: 2),
+        ]
         var text = RecordingJournal.head(roomID: "88231")
-        for slot in slots { text += RecordingJournal.line(slot) }
+        for slot in segmentSets { text += RecordingJournal.line(slot) }
         text += RecordingJournal.line(.opened(Self.range))
         text += RecordingJournal.line(.closed(id: "pk-1-1", end: 1_700_000_004_000_000_000))
         text += RecordingJournal.stop("no\tspace\nleft") + RecordingJournal.end(nextMediaSequence: 5)
         let journal = try RecordingJournal(text: text)
-        #expect(journal.roomID == "88231" && journal.isEnded && journal.slots == slots)
+        #expect(journal.roomID == "88231" && journal.isEnded && journal.segmentSets == segmentSets)
         #expect(journal.stopReason == "no space left" && journal.endMediaSequence == 5)
         #expect(RecordingCoverage(journal).missing == 2, "one was lost, one not recorded")
         // Written before the journal recorded their number.
@@ -57,7 +59,7 @@ struct RecordingJournalTests {
         for count in first...bytes.count {
             let text = String(decoding: bytes[..<count], as: UTF8.self)
             let whole = text.utf8.count { $0 == UInt8(ascii: "\n") } - 1
-            #expect(try RecordingJournal(text: text).slots.count == whole)
+            #expect(try RecordingJournal(text: text).segmentSets.count == whole)
         }
     }
 
@@ -70,8 +72,8 @@ struct RecordingJournalTests {
         for number: Int64 in 2...4 { text += RecordingJournal.line(Self.slot(number, incarnation: 2)) }
         text += RecordingJournal.line(Self.slot(3, incarnation: 1))
         let journal = try RecordingJournal(text: text)
-        #expect(journal.slots.map(\.mediaSequence) == [0, 1, 2, 3, 4])
-        #expect(journal.slots.map(\.incarnation) == [1, 1, 2, 2, 2])
+        #expect(journal.segmentSets.map(\.mediaSequence) == [0, 1, 2, 3, 4])
+        #expect(journal.segmentSets.map(\.incarnation) == [1, 1, 2, 2, 2])
         #expect(journal.replaced == ["720p-1-2.m4s", "audio-1-2.m4s", "720p-1-3.m4s", "audio-1-3.m4s"])
     }
 

@@ -2,7 +2,7 @@ import Recording
 import Testing
 
 @Suite("Finding segments by date")
-struct SegmentPlacesTests {
+struct SegmentDateIndexTests {
     @Test(
         "for a date, the index finds the last segment that starts at or before it, and none for a date before the first segment"
     )

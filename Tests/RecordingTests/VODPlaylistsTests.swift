@@ -32,10 +32,10 @@ struct VODPlaylistsTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // Between the fifth and the sixth there is a gap in the recording.
-        let slots = [0, 1, 2, 3, 4, 6].map { Self.slot($0) }
-        let text = RecordingJournal.head(roomID: "1") + slots.map { RecordingJournal.line($0) }.joined()
+        let segmentSets = [0, 1, 2, 3, 4, 6].map { Self.slot($0) }
+        let text = RecordingJournal.head(roomID: "1") + segmentSets.map { RecordingJournal.line($0) }.joined()
         try Data(text.utf8).write(to: folder.appendingPathComponent(RecordingJournal.name))
-        for segment in slots.flatMap(\.tracks).map(\.segment) {
+        for segment in segmentSets.flatMap(\.tracks).map(\.segment) {
             for name in [segment.uri, segment.map.uri] {
                 try Data([1, 2, 3]).write(to: folder.appendingPathComponent(name))
             }

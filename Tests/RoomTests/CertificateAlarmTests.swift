@@ -51,11 +51,11 @@ struct CertificateAlarmTests {
         "a certificate's alarm rises in severity until a new certificate clears it; when that one nears expiry, a second alarm is raised"
     )
     func life() throws {
-        var book = ActiveAlarms()
+        var alarms = ActiveAlarms()
         var changes: [String] = []
         func look(at now: Int64, until: Int64) {
             let alarm = CertificateAlarm.of("rtmps", validFrom: until - 90 * day, validUntil: until, now: now)
-            for change in book.update(alarm.map { [$0] } ?? [], at: now) {
+            for change in alarms.update(alarm.map { [$0] } ?? [], at: now) {
                 switch change {
                 case .set(let entry): changes.append("\(entry.alarm.severity) \(entry.number)")
                 case .cleared(let entry): changes.append("cleared \(entry.number)")
@@ -66,7 +66,7 @@ struct CertificateAlarmTests {
             look(at: Self.until - left * day, until: Self.until)
         }
         #expect(changes == ["alert_1 1", "alert_2 1", "alert_3 1"])
-        let entry = try #require(book.entries.last)
+        let entry = try #require(alarms.entries.last)
         #expect(entry.alarm.type == "tls.certificate" && entry.alarm.kind == "listener")
         #expect(entry.alarm.subject == "rtmps" && entry.alarm.message.contains("rtmps has expired"))
         let next = Self.until + 80 * day

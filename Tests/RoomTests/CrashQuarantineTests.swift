@@ -11,7 +11,7 @@ struct CrashQuarantineTests {
     static let b = SourceID(uid: "a \"b\"\\", streamType: .sub)
     static let now: Int64 = 1_800_000_000_000
 
-    static func book(_ crashes: [(SourceID, Int64)], now: Int64 = CrashQuarantineTests.now) -> CrashQuarantine {
+    static func quarantine(_ crashes: [(SourceID, Int64)], now: Int64 = CrashQuarantineTests.now) -> CrashQuarantine {
         let lines = crashes.map { source, ago -> String in
             guard case .object(let members) = CrashQuarantine.mark(source, .h264) else { return "" }
             return JSONValue.object(members + [.init("at", .integer(Self.now - ago))]).text + "\n"
@@ -22,15 +22,17 @@ struct CrashQuarantineTests {
     @Test("a crash mark without a time gets the time of its file; crashes are equal after they are written and read")
     func marks() {
         let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
-        let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
+        let quarantine = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
         #expect(
-            book.crashes == [
+            quarantine.crashes == [
                 .init(source: Self.a, codec: "aac", at: Self.now - 5),
                 .init(source: Self.b, codec: "aac", at: Self.now - 5),
             ])
-        #expect(CrashQuarantine(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times are kept")
+        #expect(
+            CrashQuarantine(Array(quarantine.text.utf8), modified: 1, now: Self.now) == quarantine, "the times are kept"
+        )
         let next = CrashQuarantine(
-            Array((book.text + CrashQuarantine.mark(Self.b, .h264).text + "\n").utf8), modified: Self.now + 900,
+            Array((quarantine.text + CrashQuarantine.mark(Self.b, .h264).text + "\n").utf8), modified: Self.now + 900,
             now: Self.now + 1000)
         #expect(
             next.quarantined(now: Self.now + 1000) == [
@@ -45,8 +47,8 @@ struct CrashQuarantineTests {
             ([300_000, 290_000], 10_000), ([310_000, 300_000], nil), ([10, 10], 299_990), ([-5, 0], 300_000),
         ] as [([Int64], Int64?)])
     func window(ago: [Int64], left: Int64?) {
-        let book = Self.book(ago.map { (Self.a, $0) })
-        #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
+        let quarantine = Self.quarantine(ago.map { (Self.a, $0) })
+        #expect(quarantine.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
     }
 
     @Test("quarantined sources are reported with their codecs, ordered by uid; a kicked source is not reported")
@@ -66,7 +68,7 @@ struct CrashQuarantineTests {
 
     @Test("one crash by each of two sources quarantines neither")
     func others() {
-        #expect(Self.book([(Self.a, 10), (Self.b, 5)]).quarantined(now: Self.now).isEmpty)
+        #expect(Self.quarantine([(Self.a, 10), (Self.b, 5)]).quarantined(now: Self.now).isEmpty)
     }
 
     @Test(
@@ -75,12 +77,12 @@ struct CrashQuarantineTests {
     func damage() {
         let good = CrashQuarantine.mark(Self.a, .h264).text
         for bad in ["", "{", "{\"uid\":7}", "{\"uid\":\"1\",\"streamType\":\"x\"}", "\u{0}", good + good, "[]"] {
-            let book = CrashQuarantine(Array("\(bad)\n\(good)\n".utf8), modified: Self.now, now: Self.now)
-            #expect(book.crashes.map(\.source) == [Self.a], "\(bad)")
+            let quarantine = CrashQuarantine(Array("\(bad)\n\(good)\n".utf8), modified: Self.now, now: Self.now)
+            #expect(quarantine.crashes.map(\.source) == [Self.a], "\(bad)")
         }
         let long = String(repeating: good + "\n", count: 1_000)
         #expect(CrashQuarantine(Array(long.utf8), modified: Self.now, now: Self.now).crashes.count == 64)
-        #expect(Self.book([(Self.a, 361_000)]).crashes.isEmpty)
+        #expect(Self.quarantine([(Self.a, 361_000)]).crashes.isEmpty)
     }
 }
 

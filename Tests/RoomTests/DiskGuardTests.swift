@@ -113,23 +113,23 @@ struct DiskGuardTests {
     func resumed() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
-        var slots = 0
+        var segments = 0
         func look(_ used: Int64, at time: Int64) -> [DiskGuard.Action] {
-            disk.measured(Self.use(used), need: DiskGuard.Need(window: 150, slots: slots), at: time * second)
+            disk.measured(Self.use(used), need: DiskGuard.Need(window: 150, segments: segments), at: time * second)
         }
         #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
         // Below 95 %, and below 80 % with too little space beside a window.
         #expect(look(850, at: 20) == [])
         #expect(!look(750, at: 21).contains(.resumeRecording))
         #expect(look(700, at: 22) == [.alarm(.normal, was: .low, Self.reading(700)), .resumeRecording])
-        slots += 1
+        segments += 1
         #expect(look(700, at: 23) == [])
         // The disk fills again, which is reported again. Resuming at once is too soon.
         #expect(
             look(855, at: 24) == [.alarm(.low, was: .normal, Self.reading(855)), .stopRecording(Self.reading(855))])
         #expect(look(600, at: 25) == [.alarm(.normal, was: .low, Self.reading(600))])
         #expect(look(600, at: 33) == [] && look(600, at: 34) == [.resumeRecording])
-        slots += 1
+        segments += 1
         #expect(look(600, at: 35) == [])
         // The recording stopped for another reason and cannot resume; while writes fail nothing is retried.
         disk.recordingStopped(at: 40 * second)
@@ -214,12 +214,12 @@ struct DiskGuardTests {
     func backOff() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
-        var slots = 0
+        var segments = 0
         /// Seconds from a stop to the next attempt.
         func wait(from time: Int64) -> Int64? {
             disk.recordingStopped(at: time * second)
             return (0..<2_000).first { seconds in
-                let need = DiskGuard.Need(window: 10, slots: slots)
+                let need = DiskGuard.Need(window: 10, segments: segments)
                 return disk.measured(Self.use(100), need: need, at: (time + seconds) * second) == [.resumeRecording]
             }
         }
@@ -230,7 +230,7 @@ struct DiskGuardTests {
             return seconds
         }
         #expect(waits == [10, 20, 40, 80, 160, 320, 600, 600, 600])
-        slots += 1
+        segments += 1
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 

@@ -58,7 +58,7 @@ extension SceneSelector {
     }
 
     mutating func comes(_ source: SourceID, now: Int64) -> [Action] {
-        [SourceStateMachine.Event.published, .arrived, .pictured].flatMap {
+        [SourceStateMachine.Event.published, .arrived, .firstFrameDecoded].flatMap {
             self.receive(.source(source, $0), now: now)
         }
     }
@@ -73,14 +73,14 @@ extension SceneSelector {
     mutating func looks(at now: Int64, silent: SourceID, since last: Int64, shownAfter: Int64 = 0) -> [Action] {
         let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceStateMachine.Arrivals]()) {
             let newest = $1 == silent ? last : now
-            $0[$1] = .init(picture: newest, sound: newest, shownAfter: shownAfter)
+            $0[$1] = .init(video: newest, audio: newest, shownAfter: shownAfter)
         }
         return self.receive(.poll(arrivals), now: now)
     }
 
     /// Time passes while every present source sends.
     mutating func passes(to now: Int64) -> [Action] {
-        self.receive(.poll([Kit.a, Kit.b].reduce(into: [:]) { $0[$1] = .init(picture: now, sound: now) }), now: now)
+        self.receive(.poll([Kit.a, Kit.b].reduce(into: [:]) { $0[$1] = .init(video: now, audio: now) }), now: now)
     }
 }
 

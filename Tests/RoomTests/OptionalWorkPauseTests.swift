@@ -48,7 +48,7 @@ struct OptionalWorkPauseTests {
 
     @Test("while an overload step is in force, all optional work is stopped")
     func steps() {
-        let held = Overload.Held(steps: [.decoding], distance: 30_000 * Self.ms)
+        let held = Overload.InheritedLevel(steps: [.decoding], distance: 30_000 * Self.ms)
         let overload = Overload(
             steps: [.decoding, .hold], rules: Overload.Rules(limit: 400 * Self.ms), held: held)
         var pause = OptionalWorkPause()

@@ -289,7 +289,7 @@ struct OverloadTests {
         "after a successful attempt to undo an overload step, the next undoes two; if it fails, both are taken again at once"
     )
     func returns() {
-        let held = Overload.Held(steps: Array(Self.steps.prefix(4)), distance: 30_000 * Self.ms)
+        let held = Overload.InheritedLevel(steps: Array(Self.steps.prefix(4)), distance: 30_000 * Self.ms)
         var overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
         var now: Int64 = 0
         func pass(_ seconds: Int64, lag: Int64) -> [Overload.Action] {
@@ -307,7 +307,8 @@ struct OverloadTests {
             pass(60, lag: 0) == [
                 .change(.encoder(0), isTaken: false, lag: 0), .change(.outputs, isTaken: false, lag: 0),
             ])
-        #expect(overload.held == Overload.Held(steps: Array(Self.steps.prefix(3)), distance: 30_000 * Self.ms))
+        #expect(
+            overload.held == Overload.InheritedLevel(steps: Array(Self.steps.prefix(3)), distance: 30_000 * Self.ms))
         let failed = pass(2, lag: 250)
         #expect(
             failed == [
@@ -447,7 +448,7 @@ struct OverloadTests {
 
     @Test("a successor takes over its predecessor's steps up to the first one that it does not have")
     func otherSteps() {
-        let held = Overload.Held(steps: [.decoding, .encoder(7), .halfPictures], distance: 0)
+        let held = Overload.InheritedLevel(steps: [.decoding, .encoder(7), .halfPictures], distance: 0)
         let overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
         #expect(Array(overload.active) == [.decoding])
     }

@@ -17,7 +17,7 @@ struct PublisherPaceTests {
         /// Distance of key frames in milliseconds.
         var gop: Int64 = 2_000
         /// Error of the audio timestamps, in thousandths.
-        var soundOff: Int64 = 0
+        var audioOff: Int64 = 0
         /// Range without audio, in milliseconds of media time.
         var silence: Range<Int64> = 0..<0
         /// By how much each frame's counted arrival is later than its media time, in nanoseconds.
@@ -26,7 +26,7 @@ struct PublisherPaceTests {
         mutating func send(at arrival: Int64) {
             self.note(.video, self.time, isKey: self.time % self.gop < 40, arrival)
             if !self.silence.contains(self.time) {
-                self.note(.audio, self.time + self.time * self.soundOff / 1000, isKey: true, arrival)
+                self.note(.audio, self.time + self.time * self.audioOff / 1000, isKey: true, arrival)
             }
             self.time += 40
         }
@@ -90,8 +90,8 @@ struct PublisherPaceTests {
     }
 
     @Test("a publisher whose audio timestamps run 10 % fast is not paused")
-    func wrongSound() {
-        var sender = Sender(soundOff: 100)
+    func wrongAudio() {
+        var sender = Sender(audioOff: 100)
         _ = sender.run(from: 5, seconds: 300)
     }
 

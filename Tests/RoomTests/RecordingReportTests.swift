@@ -152,8 +152,8 @@ struct RecordingReportTests {
             let lines = Lines()
             let events = RoomEvents(roomID: "1", wall: StandingWall()) { lines.add($0) }
             let late = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
-            let debt = late.finish(by: 5_000_000)
-            #expect(debt?.code == .unfinished)
+            let pendingWork = late.finish(by: 5_000_000)
+            #expect(pendingWork?.code == .unfinished)
             let told = try lines.all()
             #expect(told.compactMap { $0["type"] as? String } == ["recording.finishing", "recording.unfinished"])
             #expect((told.last?["reason"] as? String ?? "").contains("endTimeoutMs"))

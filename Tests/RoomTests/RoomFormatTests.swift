@@ -181,7 +181,7 @@ extension InProcess {
         @Test(
             "an audio-only source shows a card with its name, or only the background if `onNoVideo` is `leavePane`",
             arguments: [false, true])
-        func soundOnly(leaves: Bool) async throws {
+        func audioOnly(leaves: Bool) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             try await FFmpegFile.make(["-f", "lavfi", "-i", "sine=d=2", "-c:a", "aac", "\(directory.path)/a.mp4"])
@@ -200,17 +200,17 @@ extension InProcess {
         @Test(
             "a file whose audio is much longer than its video, or shorter, plays to the end of the longer track",
             arguments: [true, false])
-        func unequalTracks(isSoundLonger: Bool) async throws {
+        func unequalTracks(isAudioLonger: Bool) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             let path = "\(directory.path)/a.mp4"
-            let (video, audio) = isSoundLonger ? (1, 9) : (6, 1)
+            let (video, audio) = isAudioLonger ? (1, 9) : (6, 1)
             try await FFmpegFile.make([
                 "-f", "lavfi", "-i", "testsrc2=s=160x90:r=30:d=\(video)", "-f", "lavfi", "-i", "sine=d=\(audio)",
                 "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", path,
             ])
             let frames = try await Self.run(Self.pipeline(path, directory, seconds: nil), directory)
-            #expect(abs(frames.count - (isSoundLonger ? 270 : 180)) <= 2, "\(frames.count) frames")
+            #expect(abs(frames.count - (isAudioLonger ? 270 : 180)) <= 2, "\(frames.count) frames")
         }
 
         @Test("a looping file without a duration in the pipeline is refused, unless --duration is given")

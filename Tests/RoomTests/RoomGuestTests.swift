@@ -36,8 +36,8 @@ extension InProcess {
             let room = try await RoomHarness.open(
                 HarnessRooms.duel(directory.path, scene: "pk", outputs: HarnessRooms.raw(directory.path)))
             let (first, second, third) = (HarnessRooms.first, HarnessRooms.second, Self.guest)
-            for (uid, look) in [(first, ScriptedClip.Look.dark), (second, .light)] {
-                try await room.goLive(uid, sending: look, tones: [0: try #require(Self.tones[uid])])
+            for (uid, appearance) in [(first, ScriptedClip.Appearance.dark), (second, .light)] {
+                try await room.goLive(uid, sending: appearance, tones: [0: try #require(Self.tones[uid])])
             }
             await #expect(throws: ScriptedPublisher.Refused.self, "nobody knows the guest yet") {
                 try await room.connect(third)
@@ -109,7 +109,7 @@ extension InProcess {
             try Self.judgeFrames(room, directory, from: begin, wide: wide, shown: shown, left: left)
             let start = try #require(room.events.all("program.started").first?.integer("firstTick"))
             let seconds = [begin, shown, left, over].map { Double($0 - start) / 10 }
-            try await Self.judgeSound(directory, from: seconds[0], joined: seconds[1], left: seconds[2], to: seconds[3])
+            try await Self.judgeAudio(directory, from: seconds[0], joined: seconds[1], left: seconds[2], to: seconds[3])
             let playlist = try directory.playlist("90p.m3u8")
             #expect(
                 playlist.isEnded && playlist.maps.count == 1 && playlist.segments.allSatisfy { !$0.isDiscontinuity })
@@ -128,8 +128,8 @@ extension InProcess {
         ) throws {
             let started = try #require(room.events.all("program.started").first?.integer("firstTick"))
             let frames = try CanvasFrames(directory, firstTick: started)
-            func isNear(_ tick: Int64, _ x: Int, _ y: Int, _ look: ScriptedClip.Look) -> Bool {
-                abs(Int(frames.luma(tick, x, y)) - Int(look.background)) <= 18
+            func isNear(_ tick: Int64, _ x: Int, _ y: Int, _ appearance: ScriptedClip.Appearance) -> Bool {
+                abs(Int(frames.luma(tick, x, y)) - Int(appearance.background)) <= 18
             }
             try #require(begin < wide && wide < shown && shown < left && left < frames.ticks.upperBound)
             var wrong = ((begin..<wide).map { $0 } + (left..<frames.ticks.upperBound).map { $0 }).filter {
@@ -150,16 +150,16 @@ extension InProcess {
         ///   - joined: When the guest is live.
         ///   - left: When the guest is removed.
         ///   - end: When the room is asked to end.
-        private static func judgeSound(
+        private static func judgeAudio(
             _ directory: RoomDirectory, from begin: Double, joined: Double, left: Double, to end: Double
         ) async throws {
-            let sound = try await PublishedSound(directory)
-            try #require(end < sound.duration + 0.5)
+            let audio = try await PublishedAudio(directory)
+            try #require(end < audio.duration + 0.5)
             for (uid, hertz) in Self.tones {
-                let level = sound.level(hertz)
+                let level = audio.level(hertz)
                 func values(_ start: Double, _ end: Double) -> ArraySlice<Double> {
                     // Half a second on each side is not checked.
-                    let rate = Double(PublishedSound.rate)
+                    let rate = Double(PublishedAudio.rate)
                     return level[Int((start + 0.5) * rate)..<Int((end - 0.5) * rate)]
                 }
                 let isGuest = uid == Self.guest

@@ -77,8 +77,8 @@ extension InProcess {
             let out = RoomDirectory(at: "\(directory.path)/out")
             out.lint()
             let start = try #require(room.events.all("program.started").first?.integer("firstTick"))
-            let sound = try await PublishedSound(out)
-            let levels = sound.level(Self.hertz)
+            let audio = try await PublishedAudio(out)
+            let levels = audio.level(Self.hertz)
             func mean(_ from: Double, _ to: Double) -> Double {
                 let part = levels[min(levels.count, Int(from * 100))..<min(levels.count, Int(to * 100))]
                 return part.reduce(0, +) / Double(max(1, part.count))

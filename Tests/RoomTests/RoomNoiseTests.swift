@@ -55,7 +55,7 @@ extension InProcess {
 
             let out = RoomDirectory(at: "\(directory.path)/out")
             out.lint()
-            let levels = try await PublishedSound(out).level(Self.hertz)
+            let levels = try await PublishedAudio(out).level(Self.hertz)
             let tone = Array(levels.drop { $0 < 0.1 }.dropFirst(20).prefix { $0 > 0.008 }.dropLast(20))
             #expect(tone.count > 1_000, "the tone is heard for 11 s without a gap: \(tone.count) of \(levels.count)")
             let (least, last) = (tone.min() ?? 0, tone.last ?? 0)

@@ -10,9 +10,9 @@ extension InProcess {
         func initialization() async throws {
             let directories = [try RoomDirectory(), try RoomDirectory()]
             defer { for directory in directories { directory.remove() } }
-            for (directory, look) in zip(directories, [ScriptedClip.Look.dark, .noise]) {
+            for (directory, appearance) in zip(directories, [ScriptedClip.Appearance.dark, .noise]) {
                 let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
-                try await room.goLive(HarnessRooms.first, sending: look)
+                try await room.goLive(HarnessRooms.first, sending: appearance)
                 try await room.publish(seconds: 3)
                 try await room.end()
             }
@@ -176,7 +176,7 @@ extension InProcess {
             for path in obstacles { try FileManager.default.removeItem(atPath: path) }
             try await room.run(seconds: 6)
             let outcome = try await room.end()
-            #expect(room.room.verdict(outcome).error == nil, "the exit code is 0")
+            #expect(room.room.result(outcome).error == nil, "the exit code is 0")
             let count = Int64(room.events.all("segment.lost").count)
             let closed = try #require(room.events.all("room.closed").first)
             #expect(closed.text("outcome") == "damaged" && closed.integer("lostSegments") == count)

@@ -15,12 +15,12 @@ extension InProcess {
         /// 1001: app and microphone as two tracks. 2002: as two streams, the second without video, so that its pane leaves the scene.
         /// 3003: camera and screen, each with audio. 4004: video only.
         private static let sources: [(uid: String, content: ScriptedContent)] = [
-            ("1001", ScriptedContent(look: .init(background: 60), tones: [0: Tone.app, 1: Tone.microphone])),
-            ("2002", ScriptedContent(look: .init(background: 90), tones: [0: Tone.voiceOver])),
+            ("1001", ScriptedContent(appearance: .init(background: 60), tones: [0: Tone.app, 1: Tone.microphone])),
+            ("2002", ScriptedContent(appearance: .init(background: 90), tones: [0: Tone.voiceOver])),
             ("2002/sub", ScriptedContent(tones: [0: Tone.voice])),
-            ("3003", ScriptedContent(look: .init(background: 120), tones: [0: Tone.camera])),
-            ("3003/sub", ScriptedContent(look: .init(background: 150), tones: [0: Tone.screen])),
-            ("4004", ScriptedContent(look: .init(background: 180))),
+            ("3003", ScriptedContent(appearance: .init(background: 120), tones: [0: Tone.camera])),
+            ("3003/sub", ScriptedContent(appearance: .init(background: 150), tones: [0: Tone.screen])),
+            ("4004", ScriptedContent(appearance: .init(background: 180))),
         ]
 
         private static func key(_ uid: String) -> String {
@@ -96,7 +96,7 @@ extension InProcess {
                 let isRight = zip(lumas, [60, 90, 120, 150, 180]).allSatisfy { abs($0 - $1) <= 6 }
                 #expect(isRight, "tick \(tick): \(lumas)")
             }
-            try await Self.judgeSound(directory, muted: Double(muted - start) / 10, end: Double(end - start) / 10)
+            try await Self.judgeAudio(directory, muted: Double(muted - start) / 10, end: Double(end - start) / 10)
         }
 
         /// Checks the level of each tone before the microphone is muted, and before the end.
@@ -104,16 +104,16 @@ extension InProcess {
         /// - Parameters:
         ///   - muted: Seconds of the program at which the first user's microphone was muted.
         ///   - end: When the room was asked to end.
-        private static func judgeSound(_ directory: RoomDirectory, muted: Double, end: Double) async throws {
-            let sound = try await PublishedSound(directory)
+        private static func judgeAudio(_ directory: RoomDirectory, muted: Double, end: Double) async throws {
+            let audio = try await PublishedAudio(directory)
             let others = [
                 (Tone.app, "app"), (Tone.voiceOver, "voice-over"), (Tone.voice, "voice"), (Tone.camera, "camera"),
                 (Tone.screen, "screen"),
             ]
             /// The median over the second that ends 0.3 s before a time.
             func level(_ hertz: Int, before time: Double) -> Double {
-                let last = Int((time - 0.3) * Double(PublishedSound.rate))
-                return sound.level(hertz)[last - PublishedSound.rate..<last].sorted()[PublishedSound.rate / 2]
+                let last = Int((time - 0.3) * Double(PublishedAudio.rate))
+                return audio.level(hertz)[last - PublishedAudio.rate..<last].sorted()[PublishedAudio.rate / 2]
             }
             let whole = level(Tone.app, before: muted)
             #expect(abs(whole / Double(ScriptedTone.amplitude) - 1) < 0.1, "\(whole)")

@@ -85,9 +85,9 @@ extension InProcess {
                 #expect(playlist.segments.allSatisfy { !$0.isDiscontinuity })
             }
             out.lint()
-            let sound = try await PublishedSound(out, "hi.m3u8")
+            let audio = try await PublishedAudio(out, "hi.m3u8")
             for hertz in Self.tones.values {
-                let levels = sound.level(hertz)
+                let levels = audio.level(hertz)
                 let loud = levels.count { $0 > 0.1 }
                 #expect(loud > levels.count / 3, "\(hertz) Hz in \(loud) of \(levels.count)")
             }

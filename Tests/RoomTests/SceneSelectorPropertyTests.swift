@@ -58,8 +58,8 @@ private struct Witness {
             // A decoder always finishes at some point.
             for _ in 0..<4 { self.note(self.room.receive(.source(source, .drained), now: now)) }
         case 9: self.note(self.room.receive(.source(source, .published), now: now))
-        case 10: self.note(self.room.receive(.source(source, .pictured), now: now))
-        case 11: self.note(self.room.receive(.source(source, .sounded), now: now))
+        case 10: self.note(self.room.receive(.source(source, .firstFrameDecoded), now: now))
+        case 11: self.note(self.room.receive(.source(source, .firstAudioDecoded), now: now))
         case 12:
             let scene = self.room.scenes.randomElement(using: &random) ?? Kit.solo
             self.note(self.room.receive(.commanded(scene), now: now))

@@ -55,7 +55,7 @@ struct SceneSelectorResumingTests {
     func startsOnce() {
         var room = Self.room(phase: .idle, endsAt: nil)
         for id in [Kit.a, Kit.b] {
-            for event in [SourceStateMachine.Event.published, .arrived, .pictured] {
+            for event in [SourceStateMachine.Event.published, .arrived, .firstFrameDecoded] {
                 let actions = room.receive(.source(id, event), now: Self.second)
                 #expect(!actions.contains { if case .phase = $0 { true } else { false } })
             }

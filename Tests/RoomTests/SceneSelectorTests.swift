@@ -86,7 +86,7 @@ struct SceneSelectorTests {
         room.replace(trio)
         #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
         #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
-        #expect(room.receive(.source(Self.c, .pictured), now: 3).shows == ["trio"])
+        #expect(room.receive(.source(Self.c, .firstFrameDecoded), now: 3).shows == ["trio"])
         // Adding the same id again changes nothing.
         room.add(SceneSelector.Source(id: Self.c, rules: Kit.rules, absence: .placeholder))
         #expect(room.sources[Self.c]?.state == .live)
@@ -133,7 +133,7 @@ struct SceneSelectorTests {
             _ = room.comes(id, now: 0)
         }
         let arrivals = Dictionary(
-            uniqueKeysWithValues: ids.map { ($0, SourceStateMachine.Arrivals(picture: 0, sound: 0)) })
+            uniqueKeysWithValues: ids.map { ($0, SourceStateMachine.Arrivals(picture: 0, audio: 0)) })
         let told = room.receive(.poll(arrivals), now: 2 * Self.second)
         #expect(told.states == ids.map { _ in .stalled })
         let order = told.compactMap { if case .tell(let id, _) = $0 { id } else { nil } }

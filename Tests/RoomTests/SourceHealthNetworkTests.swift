@@ -12,21 +12,21 @@ struct SourceHealthNetworkTests {
     private struct Publisher {
         var meter = ArrivalMeter()
         var health: SourceHealth
-        var surroundings = SourceHealth.Surroundings()
+        var conditions = SourceHealth.Conditions()
         var changes: [SourceHealth.Change] = []
         var causes: Set<SourceHealth.Cause> = []
         /// In milliseconds.
         private var stamp: Int64 = 0
         private var now: Int64 = 0
         private var arrived: Int64 = 0
-        private var pictures = 0
+        private var frames = 0
 
         init(bufferMs: Int64 = 200, _ change: (inout SourceHealth.Rules) -> Void = { _ in }) {
             var rules = SourceHealth.Rules()
             rules.jitterBuffer = bufferMs * SourceHealthNetworkTests.ms
             change(&rules)
             self.health = SourceHealth(rules: rules)
-            self.surroundings.buffered = bufferMs * SourceHealthNetworkTests.ms
+            self.conditions.buffered = bufferMs * SourceHealthNetworkTests.ms
         }
 
         /// - Parameters:
@@ -46,8 +46,8 @@ struct SourceHealthNetworkTests {
                     let time = (self.stamp * SourceHealthNetworkTests.ms, self.arrived * SourceHealthNetworkTests.ms)
                     if isPicture {
                         self.meter.note(
-                            .video, isKey: self.pictures % gop == 0, bytes: bytes, dts: time.0, at: time.1)
-                        self.pictures += 1
+                            .video, isKey: self.frames % gop == 0, bytes: bytes, dts: time.0, at: time.1)
+                        self.frames += 1
                     }
                     if hasAudio, self.stamp % 21 == 0 {
                         self.meter.note(.audio, isKey: true, bytes: 170, dts: time.0, at: time.1)
@@ -63,7 +63,7 @@ struct SourceHealthNetworkTests {
         private mutating func look() {
             self.now += 1_000
             let now = self.now * SourceHealthNetworkTests.ms
-            if let change = self.health.read(self.meter.take(now: now), self.surroundings, now: now) {
+            if let change = self.health.read(self.meter.take(now: now), self.conditions, now: now) {
                 self.changes.append(change)
             }
             self.causes.formUnion(self.health.causes)
@@ -136,11 +136,11 @@ struct SourceHealthNetworkTests {
     @Test("a gap of 700 ms raises no alert with a jitter buffer of 720 ms; twice that amount of buffered media does")
     func deeper() {
         var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
-        publisher.surroundings.depth = 720 * Self.ms
+        publisher.conditions.depth = 720 * Self.ms
         publisher.run(10)
         publisher.run(20) { (10_200..<10_900).contains($0) ? 10_900 : $0 }
         #expect(publisher.changes.isEmpty)
-        publisher.surroundings.buffered = 1_500 * Self.ms
+        publisher.conditions.buffered = 1_500 * Self.ms
         publisher.run(5)
         #expect(publisher.health.causes == [.jitterBuffer], "twice as much waits as that buffer holds")
     }
@@ -164,10 +164,10 @@ struct SourceHealthNetworkTests {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)
         publisher.pause(5_000)
-        publisher.surroundings.isAbsent = true
+        publisher.conditions.isAbsent = true
         publisher.lookAgain(5)
         #expect(publisher.health.causes == [.absent])
-        publisher.surroundings.isAbsent = false
+        publisher.conditions.isAbsent = false
         publisher.run(2)
         #expect(publisher.health.level == .normal && publisher.changes.map(\.to) == [.alert3, .normal])
         publisher.run(30)
@@ -220,13 +220,13 @@ struct SourceHealthNetworkTests {
     func worker() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)
-        publisher.surroundings.isWorkerBehind = true
+        publisher.conditions.isWorkerBehind = true
         publisher.run(20) { $0 / 900 * 900 + 900 }
         #expect(publisher.changes.isEmpty)
-        publisher.surroundings.isWorkerBehind = false
+        publisher.conditions.isWorkerBehind = false
         publisher.run(20)
         #expect(publisher.changes.isEmpty)
-        publisher.surroundings.lag = 150 * Self.ms
+        publisher.conditions.lag = 150 * Self.ms
         publisher.run(3) { $0 / 900 * 900 + 900 }
         #expect(publisher.health.causes == [.workerLag])
         #expect(publisher.health.findings[0].message == "the program is 150 ms behind its clock")

@@ -13,7 +13,7 @@ struct SourceHealthTests {
         var meter = ArrivalMeter()
         var health: SourceHealth
         var now: Int64 = 0
-        var surroundings = SourceHealth.Surroundings()
+        var conditions = SourceHealth.Conditions()
         var changes: [SourceHealth.Change] = []
 
         init(_ change: (inout SourceHealth.Rules) -> Void = { _ in }) {
@@ -31,7 +31,7 @@ struct SourceHealthTests {
         ///   - late: Added to the arrival times of audio, in milliseconds.
         ///   - renumbered: Added to the timestamps of audio, in milliseconds.
         mutating func run(
-            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true,
+            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasAudio: Bool = true,
             renumbered: Int64 = 0
         ) {
             for _ in 0..<seconds {
@@ -41,7 +41,7 @@ struct SourceHealthTests {
                     let isKey = index == 0 && start / SourceHealthTests.second % Int64(key) == 0
                     self.meter.note(.video, isKey: isKey, bytes: bytes, dts: at, at: at)
                 }
-                if hasSound {
+                if hasAudio {
                     for index in 0..<47 {
                         let at = start + Int64(index) * SourceHealthTests.second / 47
                         self.meter.note(
@@ -56,7 +56,7 @@ struct SourceHealthTests {
 
         mutating func look() {
             let reading = self.meter.take(now: self.now)
-            if let change = self.health.read(reading, self.surroundings, now: self.now) { self.changes.append(change) }
+            if let change = self.health.read(reading, self.conditions, now: self.now) { self.changes.append(change) }
         }
     }
 
@@ -65,14 +65,14 @@ struct SourceHealthTests {
         var health = SourceHealth(rules: SourceHealth.Rules())
         var reading = ArrivalMeter.Reading()
         reading.span = Self.second
-        reading.pictures = 30
-        reading.sounds = 47
-        reading.pictureDelay = 0
-        reading.soundDelay = 0
-        for index in Int64(1)...5 { _ = health.read(reading, SourceHealth.Surroundings(), now: index * Self.second) }
+        reading.frames = 30
+        reading.audioPackets = 47
+        reading.videoDelay = 0
+        reading.audioDelay = 0
+        for index in Int64(1)...5 { _ = health.read(reading, SourceHealth.Conditions(), now: index * Self.second) }
         #expect(health.level == .normal)
-        reading.pictureDelay = .min
-        _ = health.read(reading, SourceHealth.Surroundings(), now: 6 * Self.second)
+        reading.videoDelay = .min
+        _ = health.read(reading, SourceHealth.Conditions(), now: 6 * Self.second)
         #expect(health.level == .alert3 && health.causes == [.skew])
     }
 
@@ -153,27 +153,27 @@ struct SourceHealthTests {
         keys.run(20, key: 6)
         #expect(keys.levels == [.alert1] && keys.changes[0].causes == [.keyInterval])
         var buffer = Feed()
-        buffer.surroundings.buffered = 401 * Self.ms
+        buffer.conditions.buffered = 401 * Self.ms
         buffer.run(5)
         #expect(buffer.levels == [.alert1] && buffer.changes[0].causes == [.jitterBuffer])
         var damage = Feed()
         damage.run(6)
-        damage.surroundings.damaged = 1
+        damage.conditions.damaged = 1
         damage.run(1)
         #expect(damage.levels == [.alert1] && damage.changes[0].causes == [.decodeErrors])
-        damage.surroundings.damaged = 6
+        damage.conditions.damaged = 6
         damage.run(1)
         #expect(damage.levels == [.alert1, .alert2])
         var lag = Feed()
-        lag.surroundings.lag = 150 * Self.ms
+        lag.conditions.lag = 150 * Self.ms
         lag.run(1)
         #expect(lag.levels == [.alert2] && lag.changes[0].causes == [.workerLag])
-        lag.surroundings.lag = 500 * Self.ms
+        lag.conditions.lag = 500 * Self.ms
         lag.run(1)
         #expect(lag.levels == [.alert2, .alert3])
         var gone = Feed()
         gone.run(6)
-        gone.surroundings.isAbsent = true
+        gone.conditions.isAbsent = true
         gone.look()
         #expect(gone.levels == [.alert3] && gone.changes[0].causes == [.absent])
     }
@@ -182,11 +182,11 @@ struct SourceHealthTests {
     func given() throws {
         var feed = Feed()
         feed.run(6)
-        feed.surroundings = try #require(SourceHealth.Surroundings(.reconnecting))
+        feed.conditions = try #require(SourceHealth.Conditions(.reconnecting))
         feed.look()
         #expect(feed.levels == [.alert3])
         feed.meter = ArrivalMeter()
-        feed.surroundings = try #require(SourceHealth.Surroundings(.gone))
+        feed.conditions = try #require(SourceHealth.Conditions(.gone))
         for _ in 0..<12 {
             feed.now += Self.second
             feed.look()
@@ -197,7 +197,7 @@ struct SourceHealthTests {
     @Test("a source that is idle, connected, publishing or ended is not checked for alerts")
     func early() {
         for state in [SourceStateMachine.State.idle, .connected, .publishing, .ended] {
-            #expect(SourceHealth.Surroundings(state) == nil)
+            #expect(SourceHealth.Conditions(state) == nil)
         }
     }
 

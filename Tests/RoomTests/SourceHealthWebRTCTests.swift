@@ -14,11 +14,11 @@ struct SourceHealthWebRTCTests {
         var statistics = WebRTCStatistics()
         statistics.media.tracks = [.init(.audio), .init(.video)]
         var feed = Feed()
-        feed.surroundings.note(statistics)
+        feed.conditions.note(statistics)
         feed.run(10, key: 1_000)
         #expect(feed.levels == [.alert1] && feed.health.causes == [.keyInterval], "OBS ignores requests")
         statistics.media.tracks[1].answersKeyFrameRequests = true
-        feed.surroundings.note(statistics)
+        feed.conditions.note(statistics)
         feed.run(11, key: 1_000)
         #expect(feed.health.level == .normal && feed.health.figures.keyGap > 20 * SourceHealthTests.second)
     }
@@ -30,12 +30,12 @@ struct SourceHealthWebRTCTests {
         var statistics = WebRTCStatistics()
         statistics.media.tracks = [.init(.video), .init(.audio)]
         var feed = Feed()
-        feed.surroundings.note(statistics)
+        feed.conditions.note(statistics)
         feed.run(10)
         // At most 1 % of the time: 15 s for 150 ms.
         for step in Int64(1)...15 {
             statistics.media.tracks[1].corrected = correction * SourceHealthTests.ms * step / 15
-            feed.surroundings.note(statistics)
+            feed.conditions.note(statistics)
             feed.run(1, renumbered: correction * step / 15)
         }
         feed.run(20, renumbered: correction)
@@ -51,7 +51,7 @@ struct SourceHealthWebRTCTests {
 
         init() {
             self.statistics.media.tracks = [.init(.video), .init(.audio)]
-            self.feed.surroundings.buffered = 200 * SourceHealthTests.ms
+            self.feed.conditions.buffered = 200 * SourceHealthTests.ms
         }
 
         /// - Parameter percent: Packets that the network loses and retransmission repairs.
@@ -61,7 +61,7 @@ struct SourceHealthWebRTCTests {
                 self.statistics.media.tracks[1].expected += 50
                 self.statistics.media.tracks[0].networkLost += 300 * percent / 100
                 self.statistics.media.tracks[1].networkLost += 50 * percent / 100
-                self.feed.surroundings.note(self.statistics)
+                self.feed.conditions.note(self.statistics)
                 self.feed.run(1, key: 1_000)
             }
         }
@@ -74,7 +74,7 @@ struct SourceHealthWebRTCTests {
                 self.feed.meter.note(.video, isKey: false, bytes: 8_000, dts: time, at: time)
             }
             if isLoss { self.statistics.damagedVideoFrames += UInt64(milliseconds / 33) }
-            self.feed.surroundings.note(self.statistics)
+            self.feed.conditions.note(self.statistics)
             self.feed.now += SourceHealthTests.second
             self.feed.look()
         }

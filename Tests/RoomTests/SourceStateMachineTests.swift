@@ -9,7 +9,9 @@ struct SourceStateMachineTests {
 
     private static func live() -> SourceStateMachine {
         var source = SourceStateMachine(rules: Kit.rules)
-        for event in [SourceStateMachine.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        for event in [SourceStateMachine.Event.published, .arrived, .firstFrameDecoded] {
+            _ = source.receive(event, now: 0)
+        }
         return source
     }
 
@@ -19,8 +21,8 @@ struct SourceStateMachineTests {
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
         #expect(source.receive(.arrived, now: 2).map(\.to) == [.publishing])
         #expect(source.receive(.arrived, now: 3).isEmpty)
-        #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
-        #expect(source.receive(.pictured, now: 5).isEmpty)
+        #expect(source.receive(.firstFrameDecoded, now: 4).map(\.to) == [.live])
+        #expect(source.receive(.firstFrameDecoded, now: 5).isEmpty)
         #expect(source.since == 4)
     }
 
@@ -46,7 +48,7 @@ struct SourceStateMachineTests {
         #expect(source.receive(.published, now: Self.second).isEmpty)
         #expect(source.graceUntil == nil)
         #expect(source.poll(now: 60 * Self.second, arrivals: .init()).isEmpty)
-        #expect(source.receive(.pictured, now: 61 * Self.second).map(\.to) == [.live])
+        #expect(source.receive(.firstFrameDecoded, now: 61 * Self.second).map(\.to) == [.live])
         #expect(!source.isAway(now: 99 * Self.second))
     }
 
@@ -115,9 +117,9 @@ struct SourceStateMachineTests {
         var source = Self.live()
         #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
         _ = source.receive(.published, now: 1)
-        #expect(source.receive(.pictured, now: 2).isEmpty, "the older connection's end, still in the decoder")
+        #expect(source.receive(.firstFrameDecoded, now: 2).isEmpty, "the older connection's end, still in the decoder")
         _ = source.receive(.drained, now: 3)
-        #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
+        #expect(source.receive(.firstFrameDecoded, now: 4).map(\.to) == [.live])
     }
 
     @Test(
@@ -128,7 +130,7 @@ struct SourceStateMachineTests {
         for now in stride(from: Int64(0), through: 4 * Self.second, by: 100_000_000) {
             // Video until 1 s, audio until 2 s, a frame again at 3.5 s.
             let arrivals = SourceStateMachine.Arrivals(
-                picture: now < 3_500_000_000 ? min(now, Self.second) : 3_500_000_000, sound: min(now, 2 * Self.second))
+                video: now < 3_500_000_000 ? min(now, Self.second) : 3_500_000_000, audio: min(now, 2 * Self.second))
             changes += source.poll(now: now, arrivals: arrivals)
         }
         #expect(changes.map(\.to) == [.stalled, .live])
@@ -140,7 +142,7 @@ struct SourceStateMachineTests {
         _ source: inout SourceStateMachine, until end: Int64, shownAfter: Int64 = 0
     ) -> [(at: Int64, to: SourceStateMachine.State)] {
         stride(from: Int64(0), through: end, by: 50_000_000).flatMap { now in
-            source.poll(now: now, arrivals: .init(picture: 0, sound: 0, shownAfter: shownAfter))
+            source.poll(now: now, arrivals: .init(video: 0, audio: 0, shownAfter: shownAfter))
                 .map { (now / 1_000_000, $0.to) }
         }
     }
@@ -152,22 +154,26 @@ struct SourceStateMachineTests {
         let rules = SourceStateMachine.Rules(
             stall: Self.second, grace: 15 * Self.second, hold: 9 * Self.second, stalledHold: hold * 1_000_000)
         var source = SourceStateMachine(rules: rules)
-        for event in [SourceStateMachine.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        for event in [SourceStateMachine.Event.published, .arrived, .firstFrameDecoded] {
+            _ = source.receive(event, now: 0)
+        }
         let changes = Self.silence(&source, until: (away - 50) * 1_000_000, shownAfter: shownAfter * 1_000_000)
         #expect(changes.allSatisfy { $0.at == 1050 && $0.to == .stalled })
         #expect(!source.isAway(now: (away - 50) * 1_000_000))
-        _ = source.poll(now: away * 1_000_000, arrivals: .init(picture: 0, shownAfter: shownAfter * 1_000_000))
+        _ = source.poll(now: away * 1_000_000, arrivals: .init(video: 0, shownAfter: shownAfter * 1_000_000))
         #expect(source.state == .stalled && source.isAway(now: away * 1_000_000))
-        _ = source.poll(now: 3 * Self.second, arrivals: .init(picture: 3 * Self.second))
+        _ = source.poll(now: 3 * Self.second, arrivals: .init(video: 3 * Self.second))
         #expect(source.state == .live && !source.isAway(now: 99 * Self.second))
     }
 
     @Test("without stalledHold, a stalled source stays present and is not away while it is connected")
-    func stillScreenWithoutSound() {
+    func stillScreenWithoutAudio() {
         var source = SourceStateMachine(
             rules: SourceStateMachine.Rules(
                 stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
-        for event in [SourceStateMachine.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        for event in [SourceStateMachine.Event.published, .arrived, .firstFrameDecoded] {
+            _ = source.receive(event, now: 0)
+        }
         #expect(Self.silence(&source, until: 60 * Self.second).map(\.to) == [.stalled])
         #expect(source.isPresent && !source.isAway(now: 60 * Self.second))
         _ = source.receive(.left(reason: "reset"), now: 60 * Self.second)
@@ -181,7 +187,7 @@ struct SourceStateMachineTests {
         _ = Self.silence(&open, until: 15 * Self.second - 50_000_000)
         #expect(!open.isGivenUp && open.isPresent)
         #expect(open.deadline(after: 15 * Self.second - 1) == 15 * Self.second)
-        _ = open.poll(now: 15 * Self.second, arrivals: .init(picture: 0))
+        _ = open.poll(now: 15 * Self.second, arrivals: .init(video: 0))
         #expect(open.isGivenUp && open.isAbsent && !open.isPresent && open.state == .stalled)
         // It ends after the grace: there is no second grace.
         #expect(open.receive(.left(reason: "idle"), now: 90 * Self.second).map(\.to) == [.lost, .reconnecting])
@@ -197,7 +203,7 @@ struct SourceStateMachineTests {
         // A publisher that returns meanwhile has a grace of its own later.
         _ = ended.receive(.published, now: 14 * Self.second)
         #expect(ended.graceUntil == nil && !ended.isAbsent)
-        #expect(ended.receive(.pictured, now: 16 * Self.second).map(\.to) == [.live])
+        #expect(ended.receive(.firstFrameDecoded, now: 16 * Self.second).map(\.to) == [.live])
         _ = ended.receive(.left(reason: "again"), now: 20 * Self.second)
         #expect(ended.graceUntil == 35 * Self.second)
     }
@@ -207,7 +213,7 @@ struct SourceStateMachineTests {
         var source = Self.live()
         _ = Self.silence(&source, until: 20 * Self.second)
         #expect(source.isGivenUp)
-        let changes = source.poll(now: 20 * Self.second + 1, arrivals: .init(picture: 20 * Self.second))
+        let changes = source.poll(now: 20 * Self.second + 1, arrivals: .init(video: 20 * Self.second))
         #expect(changes.map(\.to) == [.live])
         #expect(source.isPresent && !source.isAbsent && !source.isAway(now: 99 * Self.second))
     }
@@ -220,7 +226,7 @@ struct SourceStateMachineTests {
             // Read every quarter of a second, always with new packets; from 3 s on none arrive.
             let read = now - now % 250_000_000
             changes += source.poll(
-                now: now, arrivals: .init(picture: min(read, 3 * Self.second) - 900_000_000, readUntil: read))
+                now: now, arrivals: .init(video: min(read, 3 * Self.second) - 900_000_000, readUntil: read))
             if now < 3_250_000_000 { #expect(changes.isEmpty) }
         }
         #expect(changes.map(\.to) == [.stalled])
@@ -231,7 +237,7 @@ struct SourceStateMachineTests {
     func stillScreen() {
         var source = Self.live()
         for now in stride(from: Int64(0), through: 60 * Self.second, by: 100_000_000) {
-            let arrivals = SourceStateMachine.Arrivals(picture: now - now % (5 * Self.second), sound: now)
+            let arrivals = SourceStateMachine.Arrivals(video: now - now % (5 * Self.second), audio: now)
             #expect(source.poll(now: now, arrivals: arrivals).isEmpty)
         }
         #expect(source.state == .live)
@@ -240,11 +246,11 @@ struct SourceStateMachineTests {
     @Test("after the worker was suspended, a source is not stalled until it has been silent for stallMs again")
     func absence() {
         var source = Self.live()
-        #expect(source.poll(now: 0, arrivals: .init(picture: 0)).isEmpty)
-        #expect(source.poll(now: 20 * Self.second, arrivals: .init(picture: 0)).isEmpty)
-        #expect(source.poll(now: 20 * Self.second + 400_000_000, arrivals: .init(picture: 0)).isEmpty)
-        #expect(source.poll(now: 20 * Self.second + 800_000_000, arrivals: .init(picture: 0)).isEmpty)
-        let late = source.poll(now: 20 * Self.second + 1_200_000_000, arrivals: .init(picture: 0))
+        #expect(source.poll(now: 0, arrivals: .init(video: 0)).isEmpty)
+        #expect(source.poll(now: 20 * Self.second, arrivals: .init(video: 0)).isEmpty)
+        #expect(source.poll(now: 20 * Self.second + 400_000_000, arrivals: .init(video: 0)).isEmpty)
+        #expect(source.poll(now: 20 * Self.second + 800_000_000, arrivals: .init(video: 0)).isEmpty)
+        let late = source.poll(now: 20 * Self.second + 1_200_000_000, arrivals: .init(video: 0))
         #expect(late.map(\.to) == [.stalled])
     }
 
@@ -253,45 +259,47 @@ struct SourceStateMachineTests {
         var source = Self.live()
         _ = Self.silence(&source, until: 2 * Self.second)
         #expect(source.state == .stalled)
-        #expect(source.poll(now: 4 * Self.second, arrivals: .init(picture: 0)).isEmpty)
+        #expect(source.poll(now: 4 * Self.second, arrivals: .init(video: 0)).isEmpty)
         #expect(source.state == .stalled && source.silentSince == 0)
         for now in stride(from: 4 * Self.second, through: 15 * Self.second, by: 100_000_000) {
-            #expect(source.poll(now: now, arrivals: .init(picture: 0)).isEmpty)
+            #expect(source.poll(now: now, arrivals: .init(video: 0)).isEmpty)
         }
         #expect(source.isGivenUp, "at the end of the grace that began with the last packet")
 
         // Suspended across the end of the grace: packets that arrived meanwhile may not have been read yet.
         var longer = Self.live()
         _ = Self.silence(&longer, until: 2 * Self.second)
-        #expect(longer.poll(now: 60 * Self.second, arrivals: .init(picture: 0)).isEmpty)
+        #expect(longer.poll(now: 60 * Self.second, arrivals: .init(video: 0)).isEmpty)
         #expect(!longer.isGivenUp && longer.deadline(after: 60 * Self.second) == 61 * Self.second + 1)
         var back = longer
-        let again = back.poll(now: 60 * Self.second + 50_000_000, arrivals: .init(picture: 60 * Self.second))
+        let again = back.poll(now: 60 * Self.second + 50_000_000, arrivals: .init(video: 60 * Self.second))
         #expect(again.map(\.to) == [.live])
         for now in stride(from: 60 * Self.second, through: 61 * Self.second, by: 100_000_000) {
-            #expect(longer.poll(now: now, arrivals: .init(picture: 0)).isEmpty && !longer.isGivenUp)
+            #expect(longer.poll(now: now, arrivals: .init(video: 0)).isEmpty && !longer.isGivenUp)
         }
-        _ = longer.poll(now: 61 * Self.second + 1, arrivals: .init(picture: 0))
+        _ = longer.poll(now: 61 * Self.second + 1, arrivals: .init(video: 0))
         #expect(longer.isGivenUp)
     }
 
     @Test("a source whose publisher sends only audio is live after one second")
-    func soundOnly() {
+    func audioOnly() {
         var source = SourceStateMachine(rules: Kit.rules)
-        for event in [SourceStateMachine.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
+        for event in [SourceStateMachine.Event.published, .arrived, .firstAudioDecoded] {
+            _ = source.receive(event, now: 0)
+        }
         #expect(source.deadline(after: 0) == Self.second)
-        #expect(source.poll(now: Self.second - 1, arrivals: .init(sound: Self.second)).isEmpty)
-        #expect(source.poll(now: Self.second, arrivals: .init(sound: Self.second)).map(\.to) == [.live])
+        #expect(source.poll(now: Self.second - 1, arrivals: .init(audio: Self.second)).isEmpty)
+        #expect(source.poll(now: Self.second, arrivals: .init(audio: Self.second)).map(\.to) == [.live])
     }
 
     @Test("without a grace period a lost source is gone at once, and returns like a new publisher")
     func noGrace() {
         var source = SourceStateMachine(rules: SourceStateMachine.Rules(stall: nil, grace: 0, hold: 0))
-        for event in [SourceStateMachine.Event.published, .pictured] { _ = source.receive(event, now: 0) }
+        for event in [SourceStateMachine.Event.published, .firstFrameDecoded] { _ = source.receive(event, now: 0) }
         #expect(source.receive(.left(reason: "x"), now: 1).map(\.to) == [.lost, .gone])
         _ = source.receive(.drained, now: 1)
         #expect(source.receive(.published, now: 2).map(\.to) == [.connected])
-        #expect(source.receive(.pictured, now: 3).map(\.to) == [.live])
+        #expect(source.receive(.firstFrameDecoded, now: 3).map(\.to) == [.live])
     }
 
     @Test(
@@ -300,7 +308,8 @@ struct SourceStateMachineTests {
     func total() {
         var random = TestRandom(state: 7)
         let events: [SourceStateMachine.Event] = [
-            .published, .arrived, .pictured, .sounded, .left(reason: "r"), .takenOver, .drained, .finished,
+            .published, .arrived, .firstFrameDecoded, .firstAudioDecoded, .left(reason: "r"), .takenOver, .drained,
+            .finished,
         ]
         for _ in 0..<50 {
             var source = SourceStateMachine(rules: Kit.rules)
@@ -308,7 +317,7 @@ struct SourceStateMachineTests {
             var now: Int64 = 0
             for _ in 0..<500 {
                 now += Int64.random(in: 0...Self.second, using: &random)
-                let arrivals = SourceStateMachine.Arrivals(picture: Bool.random(using: &random) ? now : nil)
+                let arrivals = SourceStateMachine.Arrivals(video: Bool.random(using: &random) ? now : nil)
                 let changes =
                     source.receive(events.randomElement(using: &random) ?? .arrived, now: now)
                     + source.poll(now: now, arrivals: arrivals)
@@ -321,7 +330,7 @@ struct SourceStateMachineTests {
             _ = source.receive(.left(reason: "end"), now: now)
             for _ in 0..<500 { _ = source.receive(.drained, now: now) }
             _ = source.receive(.published, now: now)
-            _ = source.receive(.pictured, now: now)
+            _ = source.receive(.firstFrameDecoded, now: now)
             #expect(source.state == .live)
         }
     }

@@ -14,7 +14,7 @@ struct StartingMediaTests {
                 arrival: arrival))
     }
 
-    private static func pictures(_ arrivals: Range<Int64>) -> [SourceItem] {
+    private static func frames(_ arrivals: Range<Int64>) -> [SourceItem] {
         arrivals.map { Self.packet(.video, isKey: false, at: $0) }
     }
 
@@ -41,9 +41,9 @@ struct StartingMediaTests {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()
         #expect(starting.note([Self.configuration(.h264)]) == nil)
-        #expect(starting.note(Self.pictures(0..<patience)) == nil)
-        #expect(starting.note(Self.pictures(patience..<patience + 3)) == patience)
-        #expect(starting.note(Self.pictures(900..<901)) == 900, "and so does any later one")
+        #expect(starting.note(Self.frames(0..<patience)) == nil)
+        #expect(starting.note(Self.frames(patience..<patience + 3)) == patience)
+        #expect(starting.note(Self.frames(900..<901)) == 900, "and so does any later one")
     }
 
     @Test("the wait for a key frame, which delays the program's start, begins anew with each publication")
@@ -52,12 +52,12 @@ struct StartingMediaTests {
         var starting = StartingMedia()
         for _ in 0..<2 {
             #expect(starting.note([Self.configuration(.h264)]) == nil)
-            #expect(starting.note(Self.pictures(0..<patience)) == nil)
+            #expect(starting.note(Self.frames(0..<patience)) == nil)
             #expect(starting.note([.end]) == nil)
         }
         #expect(starting.note([Self.configuration(.h264)]) == nil)
-        #expect(starting.note(Self.pictures(0..<patience)) == nil)
-        #expect(starting.note(Self.pictures(700..<701)) == 700)
+        #expect(starting.note(Self.frames(0..<patience)) == nil)
+        #expect(starting.note(Self.frames(700..<701)) == 700)
     }
 
     @Test(
@@ -68,7 +68,7 @@ struct StartingMediaTests {
     func others(codec: CodecName) {
         var starting = StartingMedia()
         #expect(starting.note([Self.configuration(codec)]) == nil)
-        #expect(starting.note(Self.pictures(0..<1000)) == nil)
+        #expect(starting.note(Self.frames(0..<1000)) == nil)
         #expect(starting.note([Self.packet(.video, isKey: true, at: 1000)]) == 1000)
     }
 }

@@ -36,7 +36,7 @@ struct CertificateStoreTests {
             #expect(store.current.timeProblem(now: now) == nil)
             #expect(store.current.timeProblem(now: now + 31 * 86_400) == "the certificate has expired")
             #expect(store.current.timeProblem(now: now - 86_400) == "the certificate is not valid yet")
-            #expect(store.look() == .unchanged)
+            #expect(store.check() == .unchanged)
         }
     }
 
@@ -65,27 +65,27 @@ struct CertificateStoreTests {
             let store = try CertificateStore(Self.files(directory), place: "viewer")
             let old = store.current.validUntil
             rename("\(directory)/b.crt", "\(directory)/a.crt")
-            #expect(store.look() == .unchanged, "the key may still be written")
+            #expect(store.check() == .unchanged, "the key may still be written")
             #expect(store.current.validUntil == old)
-            guard case .refused(let error) = store.look() else {
+            guard case .refused(let error) = store.check() else {
                 Issue.record("a pair that does not match was accepted")
                 return
             }
             #expect(error.what.contains("does not belong to"))
-            #expect(store.look() == .unchanged, "told once")
+            #expect(store.check() == .unchanged, "told once")
             guard case .refused = store.reload() else {
                 Issue.record("a reload on request reports its result each time")
                 return
             }
             #expect(store.current.validUntil == old)
             rename("\(directory)/b.key", "\(directory)/a.key")
-            #expect(store.look() == .renewed(validUntil: store.current.validUntil))
+            #expect(store.check() == .renewed(validUntil: store.current.validUntil))
             let new = store.current.validUntil
             #expect(new > old)
-            #expect(store.look() == .unchanged)
+            #expect(store.check() == .unchanged)
             unlink("\(directory)/a.key")
-            #expect(store.look() == .unchanged)
-            guard case .refused(let missing) = store.look() else {
+            #expect(store.check() == .unchanged)
+            guard case .refused(let missing) = store.check() else {
                 Issue.record("a missing key was not reported")
                 return
             }

@@ -5,7 +5,7 @@ import Testing
 @Suite("tandem doctor: findings from facts; and the text of tandem demo")
 struct DoctorTests {
     /// A machine without problems.
-    private static var sound: MachineFacts {
+    private static var healthy: MachineFacts {
         var facts = MachineFacts()
         facts.ffmpeg = "5.1"
         facts.libraries = [.init("libx264", nil, isRequired: true), .init("SRT", nil)]
@@ -21,7 +21,7 @@ struct DoctorTests {
 
     @Test("tandem doctor has only findings that are ok on a machine without a problem")
     func ok() {
-        let report = Self.sound.report
+        let report = Self.healthy.report
         #expect(!report.hasErrors)
         #expect(
             report.text(.plain) == """
@@ -45,7 +45,7 @@ struct DoctorTests {
         "tandem doctor lists all hardware encoders that open in one finding, and each other in one with the reason, without a warning"
     )
     func hardware() {
-        var facts = Self.sound
+        var facts = Self.healthy
         facts.hardwareEncoders = [
             .init("h264_nvenc", .init("no driver", fix: "install it")), .init("h264_vaapi", nil),
             .init("h264_qsv", nil),
@@ -96,7 +96,7 @@ struct DoctorTests {
     @Test("tandem doctor has one finding for each problem, with its level and a remedy", arguments: cases.indices)
     func problems(index: Int) throws {
         let example = Self.cases[index]
-        var facts = Self.sound
+        var facts = Self.healthy
         example.change(&facts)
         let found = facts.report.findings.filter { $0.level != .ok }
         #expect(found.count == 1, "\(found)")

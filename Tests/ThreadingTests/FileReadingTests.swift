@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 @Suite("Reading files whose paths come from a pipeline or a request")
-struct WholeReadTests {
+struct FileReadingTests {
     private static func directory() throws -> String {
         let path = NSTemporaryDirectory() + "whole-read-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

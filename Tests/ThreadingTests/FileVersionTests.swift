@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 @Suite("FileVersion: detecting that a file was changed or replaced")
-struct FileMarkTests {
+struct FileVersionTests {
     private let path = NSTemporaryDirectory() + "file-mark-\(UUID().uuidString)"
 
     private func write(_ text: String, to path: String) throws {

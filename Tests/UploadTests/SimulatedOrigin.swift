@@ -108,7 +108,7 @@ struct SimulatedOrigin {
             self.flights.append(Flight(request: request, until: self.now + time, outcome: outcome))
         }
         self.notices += self.queue.takeNotices()
-        self.mostWaiting = max(self.mostWaiting, self.queue.waitingSlots)
+        self.mostWaiting = max(self.mostWaiting, self.queue.waitingSegments)
         self.mostInFlight = max(self.mostInFlight, self.flights.count)
         // A caller sleeps until then: a time that has passed would make it spin.
         if let wake = self.queue.wake(after: self.now) { #expect(wake > self.now) }

@@ -85,12 +85,12 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "in an outage at most `mostSlots` segments are queued; the oldest are lost, and then the live edge is listed",
+        "in an outage at most `mostSegments` segments are queued; the oldest are lost, and then the live edge is listed",
         arguments: [1, 3, 16])
     func bounded(most: Int) {
         var rules = UploadRules()
         rules.patience = 600 * Self.second
-        rules.mostSlots = most
+        rules.mostSegments = most
         var origin = SimulatedOrigin(rules)
         origin.run(seconds: 5)
         origin.run(seconds: 60, .silent)
@@ -108,7 +108,7 @@ struct UploadQueueTests {
     func slate() {
         var rules = UploadRules()
         rules.restamp = .slate
-        rules.mostSlots = 40
+        rules.mostSegments = 40
         var origin = SimulatedOrigin(rules)
         origin.run(seconds: 7)
         origin.run(seconds: 20, .refusing)
@@ -138,7 +138,7 @@ struct UploadQueueTests {
         origin.latency = 3 * Self.second
         origin.run(seconds: 30)
         #expect(origin.mostWaiting <= 2)
-        #expect(origin.queue.waitingSlots <= 2)
+        #expect(origin.queue.waitingSegments <= 2)
     }
 
     @Test(
@@ -330,7 +330,7 @@ struct UploadQueueTests {
         origin.run(seconds: 1.5, mood)
         origin.end()
         origin.run(seconds: 20, mood)
-        #expect(origin.queue.waitingSlots == 1 && !origin.queue.isSettled)
+        #expect(origin.queue.waitingSegments == 1 && !origin.queue.isSettled)
         let (number, record) = (Int64(5), origin.queue.record)
         #expect(record?.next == number, "a restarted worker starts with it")
         origin.run(seconds: 8)
@@ -449,18 +449,19 @@ struct UploadQueueTests {
         queue.list(
             SimulatedOrigin.listing(through: 10, isFirst: true), record: UploadRecord(origin: 6, next: 11), at: 0)
         // Like a new store: the newest segments, half of the allowed queue.
-        #expect(queue.waitingSlots == 8)
+        #expect(queue.waitingSegments == 8)
     }
 
-    @Test("with the rules for an ended room, a store in unknown state is sent all listed segments, beyond `mostSlots`")
+    @Test(
+        "with the rules for an ended room, a store in unknown state is sent all listed segments, beyond `mostSegments`")
     func wholeDebt() {
         let listing = SimulatedOrigin.listing(through: 40, isFirst: true, isEnded: true)
         var rules = UploadRules()
-        rules.mostSlots = 1
+        rules.mostSegments = 1
         rules = rules.settling(listing, within: 30 * Self.second)
         var queue = UploadQueue(rules: rules)
         queue.list(listing, at: 0)
-        #expect(queue.waitingSlots == SimulatedOrigin.window + 1 && rules.patience == 30 * Self.second)
+        #expect(queue.waitingSegments == SimulatedOrigin.window + 1 && rules.patience == 30 * Self.second)
         #expect(queue.next(at: 0).allSatisfy { $0.name.hasSuffix("-1.mp4") })
         #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is dropped")
     }

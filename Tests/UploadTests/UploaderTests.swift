@@ -30,7 +30,7 @@ struct UploaderTests {
         let second = Self.uploader()
         #expect(await second.finish(by: 0) == .whole, "nothing was listed, so everything is there")
         second.list(SimulatedOrigin.listing(through: 0, isFirst: true))
-        #expect(second.statistics.waitingSlots == 1)
+        #expect(second.statistics.waitingSegments == 1)
         #expect(await second.finish(by: 0) == .incomplete(isNoted: false))
     }
 
@@ -59,11 +59,11 @@ struct UploaderTests {
         for number in Int64(0)..<200 where !uploader.list(SimulatedOrigin.listing(through: number, isFirst: false)) {
             refused.append(number)
         }
-        #expect(refused == [64, 129, 194] && uploader.statistics.waitingSlots == 5)
+        #expect(refused == [64, 129, 194] && uploader.statistics.waitingSegments == 5)
         for number in Int64(200)..<259 { uploader.list(SimulatedOrigin.listing(through: number, isFirst: false)) }
-        #expect(uploader.statistics.waitingSlots == 64)
+        #expect(uploader.statistics.waitingSegments == 64)
         #expect(uploader.list(SimulatedOrigin.listing(through: 259, isFirst: false, isEnded: true)))
-        #expect(uploader.statistics.waitingSlots == 65)
+        #expect(uploader.statistics.waitingSegments == 65)
     }
 
     @Test(
@@ -112,7 +112,7 @@ struct UploaderTests {
         uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         for await _ in told { break }
         #expect(await uploader.finish(by: 0) == .incomplete(isNoted: false))
-        #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
+        #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSegments == 1)
         #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is not a failure of the store")
         files.gate.signal()
     }

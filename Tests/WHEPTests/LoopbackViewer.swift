@@ -16,7 +16,7 @@ struct SystemClock: MonotonicClock {
 /// A viewer over a loopback socket, of UDP or TCP.
 final class LoopbackViewer: Sendable {
     /// What the viewer has received, and whether its session or connection has ended.
-    typealias State = (frames: Int, sounds: Int, isClosed: Bool)
+    typealias State = (frames: Int, audioPackets: Int, isClosed: Bool)
 
     /// The packets of the socket.
     private final class Handler: ChannelInboundHandler {
@@ -52,7 +52,7 @@ final class LoopbackViewer: Sendable {
         }
 
         private func tell(isClosed: Bool) {
-            self.changed((self.viewer.frames.count, self.viewer.sounds.count, isClosed))
+            self.changed((self.viewer.frames.count, self.viewer.audioPackets.count, isClosed))
         }
 
         func send(_ packets: [[UInt8]]) {
@@ -146,8 +146,8 @@ final class LoopbackViewer: Sendable {
     }
 
     /// Waits until the viewer has received something for which the condition is true.
-    func until(_ isEnough: (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Bool) async {
-        for await state in self.states where isEnough(state.frames, state.sounds, state.isClosed) { return }
+    func until(_ isEnough: (_ frames: Int, _ audioPackets: Int, _ isClosed: Bool) -> Bool) async {
+        for await state in self.states where isEnough(state.frames, state.audioPackets, state.isClosed) { return }
     }
 
     func leave() async throws { try await self.channel.close().get() }

@@ -58,7 +58,7 @@ struct TestProgram {
     }
 
     /// An Opus packet of 20 ms that contains its number.
-    static func sound(_ number: Int64) -> CodedPacket {
+    static func audioPacket(_ number: Int64) -> CodedPacket {
         let bytes: [UInt8] = [0xFC, UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number), 1, 2, 3]
         return CodedPacket(
             kind: .audio, memory: PacketMemory(bytes), pts: number * 960, dts: number * 960, duration: 960,

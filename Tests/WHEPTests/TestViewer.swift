@@ -31,7 +31,7 @@ final class TestViewer {
     private(set) var items: [SourceItem] = []
     /// Times at which frames of video were given out, with their numbers.
     private(set) var frames: [(number: Int64, at: Int64, pts: Int64, isKey: Bool)] = []
-    private(set) var sounds: [(number: Int64, at: Int64, pts: Int64)] = []
+    private(set) var audioPackets: [(number: Int64, at: Int64, pts: Int64)] = []
     private(set) var forged = 0
     /// Checks of the server that were answered.
     private(set) var answeredChecks = 0
@@ -176,7 +176,7 @@ final class TestViewer {
                 self.frames.append((number, now, time, packet.isKey))
             } else if packet.kind == .audio {
                 let bytes = packet.withBytes { Array($0) }
-                self.sounds.append((Int64(bytes[1]) << 8 | Int64(bytes[2]), now, time))
+                self.audioPackets.append((Int64(bytes[1]) << 8 | Int64(bytes[2]), now, time))
             }
         }
     }

@@ -43,7 +43,7 @@ final class Theater {
     private(set) var seats: [Seat] = []
     private var random: SeededGenerator
     private var frame: Int64 = 0
-    private var sound: Int64 = 0
+    private var audioNumber: Int64 = 0
     /// Time between a frame of the program and its packet, in nanoseconds: what the encoder takes.
     let encoding = ms(100)
     private let start: Int64
@@ -114,9 +114,9 @@ final class Theater {
             self.frame += 1
             isNew = true
         }
-        while self.start + self.sound * ms(20) + ms(25) <= self.now {
-            self.stream.receive(TestProgram.sound(self.sound), now: self.now)
-            self.sound += 1
+        while self.start + self.audioNumber * ms(20) + ms(25) <= self.now {
+            self.stream.receive(TestProgram.audioPacket(self.audioNumber), now: self.now)
+            self.audioNumber += 1
             isNew = true
         }
         guard isNew else { return }

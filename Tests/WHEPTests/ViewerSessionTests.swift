@@ -13,9 +13,12 @@ struct ViewerSessionTests {
         theater.run(seconds: 2.5)
         #expect(seat.session.isConnected && seat.session.cipher == "AEAD_AES_128_GCM", "\(seat.viewer.failure ?? "")")
         #expect(seat.changes.first == .known(seat.address) && seat.changes.last == .connected)
-        #expect(seat.viewer.frames.count > 60 && seat.viewer.sounds.count > 90)
+        #expect(seat.viewer.frames.count > 60 && seat.viewer.audioPackets.count > 90)
         #expect(zip(seat.viewer.frames, seat.viewer.frames.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
-        #expect(zip(seat.viewer.sounds, seat.viewer.sounds.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
+        #expect(
+            zip(seat.viewer.audioPackets, seat.viewer.audioPackets.dropFirst()).allSatisfy {
+                $1.number == $0.number + 1
+            })
         #expect(seat.viewer.forged == 0)
         let configuration = seat.viewer.items.lazy.compactMap {
             if case .configuration(let parameters) = $0, parameters.codec == .h264 { parameters } else { nil }
@@ -66,8 +69,8 @@ struct ViewerSessionTests {
         let picture = try start(100, rate: 90_000) { _ in
             seat.viewer.frames.last.map { TestProgram.time(ofFrame: $0.number) }
         }
-        let sound = try start(102, rate: 48_000) { _ in seat.viewer.sounds.last.map { $0.number * ms(20) } }
-        #expect(abs(picture - sound) < ms(1), "\(picture - sound) ns")
+        let audio = try start(102, rate: 48_000) { _ in seat.viewer.audioPackets.last.map { $0.number * ms(20) } }
+        #expect(abs(picture - audio) < ms(1), "\(picture - audio) ns")
         // NTP of a report is the wall clock.
         let ntp = NTPTime.unix(NTPTime.nanoseconds(try #require(reports.last).ntp))
         #expect((0..<ms(10_000)).contains(ntp - Theater.wallClock))

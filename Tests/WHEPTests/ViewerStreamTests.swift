@@ -12,7 +12,7 @@ struct ViewerStreamTests {
         let seat = try theater.join(isTCP: true)
         theater.run(seconds: 2.5)
         #expect(seat.session.isConnected && seat.viewer.answeredChecks == 0)
-        #expect(seat.viewer.frames.count > 60 && seat.viewer.sounds.count > 90)
+        #expect(seat.viewer.frames.count > 60 && seat.viewer.audioPackets.count > 90)
         #expect(zip(seat.viewer.frames, seat.viewer.frames.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
     }
 
@@ -26,7 +26,7 @@ struct ViewerStreamTests {
         theater.run(seconds: 1)
         slow.isReading = false
         theater.run(seconds: 6)
-        // The rest of a frame, sound and reports go beyond the limit, not seconds of media.
+        // The rest of a frame, audio and reports go beyond the limit, not seconds of media.
         #expect(slow.waiting > Theater.mostWaiting && slow.waiting < Theater.mostWaiting + 50_000, "\(slow.waiting)")
         #expect(slow.session.counters.skippedGroups >= 3, "\(slow.session.counters.skippedGroups)")
         #expect(slow.session.isConnected)
@@ -38,7 +38,7 @@ struct ViewerStreamTests {
         #expect(gap.1.isKey && gap.1.number >= stop - TestProgram.group && gap.1.number <= stop + TestProgram.group)
         #expect(zip(frames, frames.dropFirst()).count { $1.number != $0.number + 1 } == 1, "one gap")
         #expect(frames.last?.number == quick.viewer.frames.last?.number)
-        #expect(slow.viewer.sounds.last?.number == quick.viewer.sounds.last?.number)
+        #expect(slow.viewer.audioPackets.last?.number == quick.viewer.audioPackets.last?.number)
         let other = quick.viewer.frames
         #expect(zip(other, other.dropFirst()).allSatisfy { $1.number == $0.number + 1 && $1.at - $0.at < ms(60) })
     }

@@ -30,7 +30,7 @@ struct RenditionStreamTests {
         for number in 0..<90 as Range<Int64> {
             stream.receive(TestProgram.frame(number, size: 20_000), now: ms(33 * number))
         }
-        for number in 0..<10 as Range<Int64> { stream.receive(TestProgram.sound(number), now: ms(3_000)) }
+        for number in 0..<10 as Range<Int64> { stream.receive(TestProgram.audioPacket(number), now: ms(3_000)) }
         for index in stream.video.start..<stream.video.end {
             guard let packet = stream.video[index] else { continue }
             #expect(packet.payload.count <= RenditionStream.largestPayload)
@@ -100,7 +100,7 @@ struct WHEPFeedTests {
         feed.configure(TestProgram.configuration)
         for number in 0..<100 as Range<Int64> {
             feed.receive(TestProgram.frame(number))
-            feed.receiveAudio(TestProgram.sound(number))
+            feed.receiveAudio(TestProgram.audioPacket(number))
         }
         #expect(!feed.isAwake)
     }

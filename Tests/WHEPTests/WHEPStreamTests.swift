@@ -41,9 +41,9 @@ struct WHEPStreamTests {
         await viewer.until { frames, _, _ in frames >= 19 }
         for number in 20..<40 as Range<Int64> {
             feed.receive(TestProgram.frame(number))
-            feed.receiveAudio(TestProgram.sound(number))
+            feed.receiveAudio(TestProgram.audioPacket(number))
         }
-        await viewer.until { frames, sounds, _ in frames >= 39 && sounds >= 19 }
+        await viewer.until { frames, audioPackets, _ in frames >= 39 && audioPackets >= 19 }
         let numbers = try await viewer.run { $0.frames.map(\.number) }
         #expect(numbers == Array(0..<Int64(numbers.count)))
         let place = try #require(created[name: "location"])

@@ -20,7 +20,7 @@ struct SimulcastOfferTests {
         /// SSRCs of the layers in the order of the offer, their retransmissions, and audio.
         static let layers: [UInt32] = [101, 102, 103]
         static let repair: [UInt32] = [201, 202, 203]
-        static let sound: UInt32 = 300
+        static let audioSSRC: UInt32 = 300
 
         init(offer: String) throws {
             let tracks = try Offers.answer(offer).session.tracks
@@ -59,7 +59,7 @@ struct SimulcastOfferTests {
                     self.audioNumber &+= 1
                     self.receive(
                         PacketBuilder(
-                            payloadType: self.audio.payloadType, ssrc: Self.sound, sequence: self.audioNumber,
+                            payloadType: self.audio.payloadType, ssrc: Self.audioSSRC, sequence: self.audioNumber,
                             timestamp: UInt32(time * 48),
                             elements: self.elements(self.audio, rid: nil, isRepair: false), payload: [0xFC, 1, 2]),
                         time)

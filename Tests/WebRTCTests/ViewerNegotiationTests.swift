@@ -105,8 +105,8 @@ struct ViewerNegotiationTests {
         let (silent, answer) = try Self.answer(text)
         #expect(silent.tracks.map(\.kind) == [.video])
         #expect(answer.contains("m=audio 0 UDP/TLS/RTP/SAVPF 111\r\n") && answer.contains("a=group:BUNDLE v\r\n"))
-        let (sound, _) = try Self.answer(Self.recvonly(Offers.text("chromium-audio")))
-        #expect(sound.tracks.map(\.kind) == [.audio])
+        let (audio, _) = try Self.answer(Self.recvonly(Offers.text("chromium-audio")))
+        #expect(audio.tracks.map(\.kind) == [.audio])
     }
 
     @Test("a media section for which the rendition has no media is inactive in the answer, and stays in the bundle")
@@ -115,8 +115,8 @@ struct ViewerNegotiationTests {
         #expect(video.tracks.map(\.kind) == [.video])
         #expect(answer.contains("a=group:BUNDLE v a\r\n") && answer.contains("a=mid:a\r\na=inactive\r\n"))
         #expect(!answer.contains("ssrc:102"))
-        let (sound, _) = try Self.answer(Self.offer(hasAudio: true), hasVideo: false)
-        #expect(sound.tracks.map(\.kind) == [.audio])
+        let (audio, _) = try Self.answer(Self.offer(hasAudio: true), hasVideo: false)
+        #expect(audio.tracks.map(\.kind) == [.audio])
         #expect(Self.refusal(Self.offer(), hasVideo: false)?.status == 422)
     }
 

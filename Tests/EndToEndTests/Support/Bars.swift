@@ -40,13 +40,13 @@ struct RawPicture {
         let data = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
         let size = width * height * 3 / 2
         var offset = (data.firstIndex(of: 10) ?? data.count) + 1
-        var pictures: [RawPicture] = []
+        var frames: [RawPicture] = []
         while offset + 6 + size <= data.count {
-            pictures.append(
+            frames.append(
                 RawPicture(width: width, height: height, bytes: Array(data[(offset + 6)..<(offset + 6 + size)])))
             offset += 6 + size
         }
-        return pictures
+        return frames
     }
 
     /// Mean luma and chroma of the 8x8 samples around a point, in luma samples.

@@ -76,20 +76,20 @@ struct Decoded {
     /// The first three frames of a publication do not count: their beep has lost its start, because FLV cannot signal an
     /// encoder's priming.
     func flashes(_ index: Int) -> [Double] {
-        let pictures = self.panes[index]
-        return zip(pictures.indices.dropFirst(), self.times.dropFirst()).compactMap { position, time in
-            guard let counter = pictures[position].counter, counter >= 3 else { return nil }
-            return pictures[position].isFlash && !pictures[position - 1].isFlash ? time : nil
+        let frames = self.panes[index]
+        return zip(frames.indices.dropFirst(), self.times.dropFirst()).compactMap { position, time in
+            guard let counter = frames[position].counter, counter >= 3 else { return nil }
+            return frames[position].isFlash && !frames[position - 1].isFlash ? time : nil
         }
     }
 
     /// Number of steps from one frame to the next, from `start` seconds after the first frame on, and number of those that
     /// advance the counter of pane `index` by one.
     func steps(_ index: Int, from start: Double = 0) -> (steps: Int, good: Int) {
-        let pictures = zip(self.times, self.panes[index]).drop { $0.0 < (self.times.first ?? 0) + start }.map(
+        let frames = zip(self.times, self.panes[index]).drop { $0.0 < (self.times.first ?? 0) + start }.map(
             \.1.counter)
-        let pairs = zip(pictures, pictures.dropFirst())
-        return (max(0, pictures.count - 1), pairs.count { before, after in before.map { $0 &+ 1 == after } ?? false })
+        let pairs = zip(frames, frames.dropFirst())
+        return (max(0, frames.count - 1), pairs.count { before, after in before.map { $0 &+ 1 == after } ?? false })
     }
 }
 

@@ -53,7 +53,7 @@ enum NativePlayer: String, CaseIterable {
     }
 
     /// Number of frames so far according to its output; the last match counts.
-    fileprivate func pictures(_ text: String) -> Int? {
+    fileprivate func frameCount(_ text: String) -> Int? {
         let numbers: [Substring] =
             switch self {
             case .ffmpeg: text.matches(of: /frame=\s*(\d+)/).map(\.output.1)
@@ -91,14 +91,14 @@ final class NativePlay {
     struct Outcome: CustomStringConvertible {
         var player: NativePlayer
         /// Frames shown; for ffmpeg frames decoded.
-        var pictures: Int
+        var frameCount: Int
         /// Its messages about the media before it was stopped.
         var complaints: [String]
         /// Whether it ended without being asked.
         var gaveUp: Bool
 
         var description: String {
-            "\(self.player.rawValue): \(self.pictures) pictures\(self.gaveUp ? ", GAVE UP" : "")"
+            "\(self.player.rawValue): \(self.frameCount) pictures\(self.gaveUp ? ", GAVE UP" : "")"
                 + (self.complaints.isEmpty ? "" : ", says: \(self.complaints.prefix(4))")
         }
     }
@@ -132,20 +132,20 @@ final class NativePlay {
     var isRunning: Bool { self.child.isRunning }
 
     /// Frames shown so far; for ffmpeg frames decoded.
-    func pictures() -> Int {
+    func frameCount() -> Int {
         if self.player == .vlc {
             let start = self.child.outputLines.count
             self.child.send(Array("stats\n".utf8))
             _ = self.child.line(from: start, timeout: 3) { $0.contains("end of statistical info") }
         }
-        return self.player.pictures(self.said) ?? 0
+        return self.player.frameCount(self.said) ?? 0
     }
 
     /// Stops it like a user would.
     func stop() -> Outcome {
-        let pictures = self.pictures()
+        let frameCount = self.frameCount()
         let outcome = Outcome(
-            player: self.player, pictures: pictures,
+            player: self.player, frameCount: frameCount,
             complaints: self.player.complaints(self.child.outputLines, self.child.errors),
             gaveUp: !self.child.isRunning)
         self.child.stop(SIGINT)

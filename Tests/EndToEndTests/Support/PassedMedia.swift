@@ -3,7 +3,7 @@ import Foundation
 /// Encoded frames in a publisher's file, and in a room's segments.
 enum PassedMedia {
     /// Payloads of the H.264 frames of an FLV file, in order. Spec: Adobe FLV 10.1, Annex E.4.
-    static func pictures(flv path: String) throws -> [Data] {
+    static func frames(flv path: String) throws -> [Data] {
         let bytes = try [UInt8](Files.bytes(path))
         var found: [Data] = []
         var place = 9 + 4

@@ -37,7 +37,7 @@ enum PassedRoom {
     static func judge(
         _ directory: String, _ clip: String, _ media: Media, work: WorkDirectory, whole: Bool
     ) throws -> Int {
-        let originals = try PassedMedia.pictures(flv: clip)
+        let originals = try PassedMedia.frames(flv: clip)
         let numbers = Dictionary(originals.enumerated().map { ($1, $0) }) { first, _ in first }
         var shown: [Int64] = []
         var passed = 0

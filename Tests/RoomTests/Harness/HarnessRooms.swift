@@ -9,7 +9,7 @@ enum HarnessRooms {
     static func key(of uid: String) -> String { "key-of-\(uid)" }
 
     /// What a source's publisher sends by default. Source 2002 sends video that differs from the others'.
-    static func look(of uid: String) -> ScriptedClip.Look { uid == self.second ? .light : .dark }
+    static func appearance(of uid: String) -> ScriptedClip.Appearance { uid == self.second ? .light : .dark }
 
     /// Two sources; the scenes `solo` (1001), `guest` (2002) and `pk` (both).
     ///

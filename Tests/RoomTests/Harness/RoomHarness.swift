@@ -45,7 +45,7 @@ final class RoomHarness: Sendable {
         }
 
         private var frameDue: Int64 {
-            self.content.look == nil ? .max : self.began + self.frames * RoomHarness.second / ScriptedClip.fps
+            self.content.appearance == nil ? .max : self.began + self.frames * RoomHarness.second / ScriptedClip.fps
         }
         private var blockDue: Int64 {
             let samples = self.blocks * ScriptedTone.length
@@ -57,9 +57,9 @@ final class RoomHarness: Sendable {
 
         /// The items due at ``due``.
         mutating func next(arrival: Int64) throws -> [SourceItem] {
-            if let look = self.content.look, self.frameDue <= self.blockDue {
+            if let appearance = self.content.appearance, self.frameDue <= self.blockDue {
                 defer { self.frames += 1 }
-                return [try ScriptedClip.packet(self.frames, look, arrival: arrival)]
+                return [try ScriptedClip.packet(self.frames, appearance, arrival: arrival)]
             }
             defer { self.blocks += 1 }
             return try self.content.tones.sorted { $0.key < $1.key }.map { track, hertz in
@@ -205,14 +205,14 @@ final class RoomHarness: Sendable {
     /// takes over.
     ///
     /// - Parameters:
-    ///   - look: The video it sends; nil: the default of its source.
+    ///   - appearance: The video it sends; nil: the default of its source.
     ///   - tones: Frequency in hertz of the tone in each audio track it sends.
     ///   - key: The stream key it uses; nil: that of the source.
     /// - Throws: ``ScriptedPublisher/Refused``.
     func connect(
-        _ uid: String, sending look: ScriptedClip.Look? = nil, tones: [UInt8: Int] = [:], key: String? = nil
+        _ uid: String, sending appearance: ScriptedClip.Appearance? = nil, tones: [UInt8: Int] = [:], key: String? = nil
     ) async throws {
-        let content = ScriptedContent(look: look ?? HarnessRooms.look(of: uid), tones: tones)
+        let content = ScriptedContent(appearance: appearance ?? HarnessRooms.appearance(of: uid), tones: tones)
         try await self.connect(uid, content, key: key)
     }
 
@@ -238,9 +238,9 @@ final class RoomHarness: Sendable {
     }
 
     /// Calls ``connect(_:sending:tones:key:)`` and waits until the source is live.
-    func goLive(_ uid: String, sending look: ScriptedClip.Look, tones: [UInt8: Int] = [:]) async throws {
+    func goLive(_ uid: String, sending appearance: ScriptedClip.Appearance, tones: [UInt8: Int] = [:]) async throws {
         let start = self.events.count
-        try await self.connect(uid, sending: look, tones: tones)
+        try await self.connect(uid, sending: appearance, tones: tones)
         try await self.run(until: "source.live", uid: uid, from: start)
     }
 

@@ -7,17 +7,17 @@ import TestSupport
 
 /// What scripted publishers send: one second of small H.264 frames that starts with a key frame, in a loop.
 enum ScriptedClip {
-    /// What the frames show. Each look is encoded once per process.
-    struct Look: Sendable, Hashable {
+    /// What the frames show. Each appearance is encoded once per process.
+    struct Appearance: Sendable, Hashable {
         /// Luma behind the moving white square, which has a luma of 235.
         let background: UInt8
         /// Random blocks instead, which change with every frame: an encoder uses all the bits it may on them.
         var isNoise = false
 
-        static let dark = Look(background: 16)
-        static let light = Look(background: 128)
-        static let bright = Look(background: 190)
-        static let noise = Look(background: 128, isNoise: true)
+        static let dark = Appearance(background: 16)
+        static let light = Appearance(background: 128)
+        static let bright = Appearance(background: 190)
+        static let noise = Appearance(background: 128, isNoise: true)
 
         /// The encoded frames and their configuration.
         var clip: Clip { get throws { try ScriptedClip.clip(self) } }
@@ -28,17 +28,17 @@ enum ScriptedClip {
     /// Frames per second.
     static let fps: Int64 = 10
 
-    private static let clips = Mutex<[Look: Clip]>([:])
+    private static let clips = Mutex<[Appearance: Clip]>([:])
 
-    private static func clip(_ look: Look) throws -> Clip {
-        if let clip = self.clips.withLock({ $0[look] }) { return clip }
-        let clip = try self.encode(look)
-        self.clips.withLock { $0[look] = clip }
+    private static func clip(_ appearance: Appearance) throws -> Clip {
+        if let clip = self.clips.withLock({ $0[appearance] }) { return clip }
+        let clip = try self.encode(appearance)
+        self.clips.withLock { $0[appearance] = clip }
         return clip
     }
 
-    private static func encode(_ look: Look) throws -> Clip {
-        let bitrate = look.isNoise ? 3_000_000 : 100_000
+    private static func encode(_ appearance: Appearance) throws -> Clip {
+        let bitrate = appearance.isNoise ? 3_000_000 : 100_000
         let encoder = try VideoEncoder.open(
             VideoEncoderSettings(
                 width: 160, height: 90, fps: Int(self.fps), preset: "ultrafast", profile: "baseline", bitrate: bitrate,
@@ -47,9 +47,9 @@ enum ScriptedClip {
         var frames: [CodedPacket] = []
         var random = TestRandom(seed: 1)
         for index in 0..<Int(self.fps) {
-            let background = CanvasColor(y: look.background, cb: 128, cr: 128)
+            let background = CanvasColor(y: appearance.background, cb: 128, cr: 128)
             var canvas = try PictureCanvas.open(width: 160, height: 90, fill: background)
-            if look.isNoise {
+            if appearance.isNoise {
                 self.fillBlocks(&canvas, &random)
             } else {
                 canvas.fill(x: index * 12, y: 20, width: 32, height: 32, .white)
@@ -75,8 +75,8 @@ enum ScriptedClip {
     /// Frame `index` of a publication, as it would arrive over RTMP.
     ///
     /// - Parameter arrival: Time on the machine's clock.
-    static func packet(_ index: Int64, _ look: Look, arrival: Int64) throws -> SourceItem {
-        let frames = try look.clip.frames
+    static func packet(_ index: Int64, _ appearance: Appearance, arrival: Int64) throws -> SourceItem {
+        let frames = try appearance.clip.frames
         var packet = frames[Int(index % self.fps)]
         packet.pts = index * 1_000 / self.fps
         packet.dts = packet.pts

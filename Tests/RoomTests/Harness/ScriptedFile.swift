@@ -8,11 +8,11 @@ enum ScriptedFile {
     /// before the first tag.
     private static let header: [UInt8] = Array("FLV".utf8) + [1, 1, 0, 0, 0, 9, 0, 0, 0, 0]
 
-    static func write(_ path: String, seconds: Int64, _ look: ScriptedClip.Look = .dark) throws {
-        let configuration = try look.clip.configuration
+    static func write(_ path: String, seconds: Int64, _ appearance: ScriptedClip.Appearance = .dark) throws {
+        let configuration = try appearance.clip.configuration
         var bytes = Self.header + (FLVTagWriter.configuration(configuration).map { Self.tag($0) } ?? [])
         for index in 0..<seconds * ScriptedClip.fps {
-            guard case .packet(let packet) = try ScriptedClip.packet(index, look, arrival: 0) else { continue }
+            guard case .packet(let packet) = try ScriptedClip.packet(index, appearance, arrival: 0) else { continue }
             bytes += FLVTagWriter.packet(packet, codec: configuration.codec).map { Self.tag($0) } ?? []
         }
         try Data(bytes).write(to: URL(fileURLWithPath: path))

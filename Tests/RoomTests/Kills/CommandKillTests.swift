@@ -52,7 +52,7 @@ extension InProcess {
             defer { directory.remove() }
             let pipeline = KillRoom.pipeline(directory.path)
             let log = WriteLog("\(directory.path)/hls")
-            let room = try await RoomHarness.open(pipeline) { $0.commandsReached = { log.look($0) } }
+            let room = try await RoomHarness.open(pipeline) { $0.commandsReached = { log.record($0) } }
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             let facts = Self.facts(room, directory)
             // The state that a successor would resume after each command.
@@ -71,11 +71,11 @@ extension InProcess {
                 try Self.expectEffect(command, states)
             }
             // Each step of the last command is checked as well.
-            states.append(try KillRoom.resumption(try #require(log.looks.last?.content), pipeline))
+            states.append(try KillRoom.resumption(try #require(log.snapshots.last?.content), pipeline))
             try Self.expectEffect(try #require(KillCommand.all.last), states)
             // A machine that is slow at times answers some of them as not durable.
             #expect(late.count <= 10, "\(late)")
-            try Self.judge(log.looks, states, pipeline)
+            try Self.judge(log.snapshots, states, pipeline)
             guard case .ended = try await room.finish() else {
                 Issue.record("the room continues")
                 return
@@ -93,25 +93,26 @@ extension InProcess {
             #expect(!shows(before) && shows(after), "\(command.name): \(text)")
         }
 
-        private static func judge(_ looks: [WriteLog.Look], _ states: [Resumption], _ pipeline: String) throws {
-            #expect(looks.count >= 5 * KillCommand.all.count)
-            for (index, look) in looks.enumerated() {
-                #expect(look.step == WriteStep.allCases[index % WriteStep.allCases.count], "write \(index / 5)")
+        private static func judge(_ snapshots: [WriteLog.Snapshot], _ states: [Resumption], _ pipeline: String) throws {
+            #expect(snapshots.count >= 5 * KillCommand.all.count)
+            for (index, snapshot) in snapshots.enumerated() {
+                #expect(snapshot.step == WriteStep.allCases[index % WriteStep.allCases.count], "write \(index / 5)")
             }
             let known = states.map { Self.commanded($0) }
             // From here a power failure cannot lose it.
             var isSafe = 0
-            for look in looks {
-                let place = "after \(look.step) while command \(look.sent) is written"
-                let resumption = try KillRoom.resumption(look.content, pipeline)
+            for snapshot in snapshots {
+                let place = "after \(snapshot.step) while command \(snapshot.sent) is written"
+                let resumption = try KillRoom.resumption(snapshot.content, pipeline)
                 #expect(!resumption.isSetAside && resumption.refused.isEmpty, "\(place): \(resumption.refused)")
                 let state = Self.commanded(resumption)
-                let isOld = look.sent > 0 && state == known[look.sent - 1]
-                #expect(isOld || state == known[look.sent], "\(place): \(String(decoding: state.bytes, as: UTF8.self))")
-                #expect(state.revision > Int64(look.durable), "\(place): everything answered as durable is there")
-                if look.step == .directorySynchronized { isSafe = Int(state.revision) - 1 }
-                #expect(look.durable <= isSafe, "\(place): nothing was answered as durable before the disk had it")
-                #expect(look.names.allSatisfy { ["commands.json", ".commands.json.1.tmp"].contains($0) })
+                let isOld = snapshot.sent > 0 && state == known[snapshot.sent - 1]
+                #expect(
+                    isOld || state == known[snapshot.sent], "\(place): \(String(decoding: state.bytes, as: UTF8.self))")
+                #expect(state.revision > Int64(snapshot.durable), "\(place): everything answered as durable is there")
+                if snapshot.step == .directorySynchronized { isSafe = Int(state.revision) - 1 }
+                #expect(snapshot.durable <= isSafe, "\(place): nothing was answered as durable before the disk had it")
+                #expect(snapshot.names.allSatisfy { ["commands.json", ".commands.json.1.tmp"].contains($0) })
             }
         }
 
@@ -139,8 +140,8 @@ extension InProcess {
                 guard case .array(let relays)? = source[key: "relays"]?.content else { continue }
                 told["\(uid).relays"] = relays.map { $0[key: "id"]?.string ?? "" }.sorted().joined(separator: " ")
             }
-            let shelf = try await room.command(.get, "/v1/scenes", settles: settles)
-            guard case .array(let scenes)? = shelf.member("scenes")?.content else { return told }
+            let sceneList = try await room.command(.get, "/v1/scenes", settles: settles)
+            guard case .array(let scenes)? = sceneList.member("scenes")?.content else { return told }
             for scene in scenes {
                 told["scene \(scene[key: "sceneId"]?.string ?? "")"] =
                     "\(scene[key: "revision"]?.text() ?? "") \(scene[key: "uids"]?.text() ?? "")"

@@ -6,7 +6,7 @@ import Synchronization
 /// Records the directory after each step in which a room writes `commands.json`.
 final class WriteLog: Sendable {
     /// The directory after one step.
-    struct Look: Sendable {
+    struct Snapshot: Sendable {
         var step: WriteStep
         /// Number of commands sent, and of the leading ones answered as durable.
         var sent: Int
@@ -18,7 +18,7 @@ final class WriteLog: Sendable {
     }
 
     private struct State {
-        var looks: [Look] = []
+        var snapshots: [Snapshot] = []
         var sent = 0
         var durable = 0
     }
@@ -30,17 +30,17 @@ final class WriteLog: Sendable {
 
     func noteSent(_ count: Int) { self.state.withLock { $0.sent = count } }
     func noteDurable(_ count: Int) { self.state.withLock { $0.durable = count } }
-    var looks: [Look] { self.state.withLock { $0.looks } }
+    var snapshots: [Snapshot] { self.state.withLock { $0.snapshots } }
 
     /// The current content of `commands.json`.
     var content: [UInt8]? { DirectoryStore(directory: self.directory).read("commands.json") }
 
-    func look(_ step: WriteStep) {
+    func record(_ step: WriteStep) {
         let content = self.content
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.directory)) ?? []
         self.state.withLock { state in
-            state.looks.append(
-                Look(
+            state.snapshots.append(
+                Snapshot(
                     step: step, sent: state.sent, durable: state.durable, content: content,
                     names: names.filter { $0.contains("commands.json") }.sorted()))
         }

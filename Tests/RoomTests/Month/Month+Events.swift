@@ -14,7 +14,7 @@ extension Month {
             self.tell(source, .arrived)
         case .picture(let source):
             guard self.runs(plan, source) else { return }
-            self.tell(source, .pictured)
+            self.tell(source, .firstFrameDecoded)
             self.planNext(source)
         case .silence(let source):
             guard self.runs(plan, source) else { return }

@@ -215,7 +215,7 @@ struct Month {
         let arrivals = self.publishers.compactMapValues { publisher -> SourceStateMachine.Arrivals? in
             guard publisher.isConnected, publisher.hasArrived else { return nil }
             let newest = (publisher.silentSince ?? self.now) - self.offset
-            return SourceStateMachine.Arrivals(picture: newest, sound: newest)
+            return SourceStateMachine.Arrivals(video: newest, audio: newest)
         }
         self.polledAt = self.now
         self.note(self.life.receive(.poll(arrivals), now: self.lifeTime))

@@ -38,7 +38,7 @@ public enum Fixture {
     }
 
     /// Interleaved stereo noise of magnitude up to `level`.
-    public static func sound(pairs: Int, level: Float, seed: UInt64) -> [Float] {
+    public static func audio(pairs: Int, level: Float, seed: UInt64) -> [Float] {
         var random = SplitMix(state: seed)
         return (0..<pairs * 2).map { _ in
             (Float(random.next() >> 40) / Float(1 << 23) - 1) * level

@@ -22,8 +22,8 @@ public enum ProtocolCores {
             let record: [UInt8] =
                 [1, 0x42, 0xC0, 0x1E, 0xFF, 0xE1, 0, 5] + parameterSets[..<5] + [1, 0, 4] + parameterSets[5...]
             self.configuration = Self.message(.video, [0x17, 0, 0, 0, 0] + record)
-            let sound = (0..<6).map { Self.message(.audio, [0xAF, 1] + Fixture.codedBytes(171, seed: UInt64($0))) }
-            self.messages = [Self.message(.video, [0x17, 1, 0, 0, 33] + Fixture.lengthPrefixed())] + sound
+            let audio = (0..<6).map { Self.message(.audio, [0xAF, 1] + Fixture.codedBytes(171, seed: UInt64($0))) }
+            self.messages = [Self.message(.video, [0x17, 1, 0, 0, 33] + Fixture.lengthPrefixed())] + audio
         }
 
         var bytes: Int { self.messages.reduce(0) { $0 + $1.payload.count } }

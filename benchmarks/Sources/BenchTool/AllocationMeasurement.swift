@@ -4,7 +4,7 @@ struct AllocationResult: Codable {
     /// Length of the measurement in seconds of program time.
     var seconds: Double
     /// Allocations per tick by stage; for each stage, those of the thread with the most: `tick` (includes mixing), `scale`,
-    /// `decode`, `encode`, `sound`, and `handover` (cuts and lists parts, and formats playlists).
+    /// `decode`, `encode`, `audio`, and `handover` (cuts and lists parts, and formats playlists).
     var perTick: [String: Double]
     var bytesPerTick: [String: Double]
     /// The most frequent call stacks: `STAGE COUNT FILE+OFFSET …`, innermost frame first.

@@ -2,12 +2,12 @@
 struct PlainMeter {
     private var memory = [[Double]](repeating: [0, 0, 0, 0], count: 2)
 
-    mutating func measured(_ sound: [Float]) -> Float {
+    mutating func measured(_ audio: [Float]) -> Float {
         var total = 0.0
         for channel in 0..<2 {
             var state = self.memory[channel]
-            for index in stride(from: channel, to: sound.count, by: 2) {
-                let x = Double(sound[index])
+            for index in stride(from: channel, to: audio.count, by: 2) {
+                let x = Double(audio[index])
                 let y = 1.53512485958697 * x + state[0]
                 state[0] = -2.69169618940638 * x + 1.69065929318241 * y + state[1]
                 state[1] = 1.19839281085285 * x - 0.73248077421585 * y
@@ -18,6 +18,6 @@ struct PlainMeter {
             }
             self.memory[channel] = state
         }
-        return Float(total / Double(sound.count / 2))
+        return Float(total / Double(audio.count / 2))
     }
 }

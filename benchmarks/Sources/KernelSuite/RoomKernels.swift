@@ -13,24 +13,24 @@ extension KernelSuite {
 
     private static func room(drifting: Bool) -> KernelWork {
         // Full scale together, so that the limiter must check inter-sample peaks in every block.
-        let sounds = (0..<Self.sources).map { Fixture.sound(pairs: 1024, level: 0.5, seed: UInt64(20 + $0)) }
+        let signals = (0..<Self.sources).map { Fixture.audio(pairs: 1024, level: 0.5, seed: UInt64(20 + $0)) }
         return KernelWork(
             kernel: { items in
-                var room = FastRoom(sounds: sounds, isDrifting: drifting)
-                for item in 0..<items { room.mix(sounds, item) }
+                var room = FastRoom(signals: signals, isDrifting: drifting)
+                for item in 0..<items { room.mix(signals, item) }
                 return UInt64(room.block[777].bitPattern) &+ UInt64(room.meters.takePeak(8).bitPattern)
             },
             reference: { items in
                 var room = PlainRoom(sources: Self.sources, isDrifting: drifting)
-                for item in 0..<items { room.mix(sounds, item) }
+                for item in 0..<items { room.mix(signals, item) }
                 return UInt64(room.block[777].bitPattern) &+ UInt64(room.power.bitPattern)
             },
             agrees: {
-                var fast = FastRoom(sounds: sounds, isDrifting: drifting)
+                var fast = FastRoom(signals: signals, isDrifting: drifting)
                 var plain = PlainRoom(sources: Self.sources, isDrifting: drifting)
                 for item in 0..<6 {
-                    fast.mix(sounds, item)
-                    plain.mix(sounds, item)
+                    fast.mix(signals, item)
+                    plain.mix(signals, item)
                 }
                 // Eight stretched sources differ eight times as much as one.
                 return zip(fast.block, plain.block).allSatisfy { abs($0 - $1) < 2e-3 }
@@ -54,36 +54,36 @@ private struct FastRoom {
     var block = [Float](repeating: 0, count: 2048)
     let isDrifting: Bool
 
-    init(sounds: [[Float]], isDrifting: Bool) {
-        self.drift = sounds.map { _ in DriftResampler() }
-        self.stretched = sounds.map { $0 + [0, 0, 0, 0, 0, 0, 0, 0] }
-        self.meters = MeterBank(count: sounds.count + 1)
+    init(signals: [[Float]], isDrifting: Bool) {
+        self.drift = signals.map { _ in DriftResampler() }
+        self.stretched = signals.map { $0 + [0, 0, 0, 0, 0, 0, 0, 0] }
+        self.meters = MeterBank(count: signals.count + 1)
         self.isDrifting = isDrifting
     }
 
-    mutating func mix(_ sounds: [[Float]], _ item: Int) {
+    mutating func mix(_ signals: [[Float]], _ item: Int) {
         if self.isDrifting {
-            for index in sounds.indices {
+            for index in signals.indices {
                 // Alternately more and less; never to the same position, where rounding would decide the number of pairs.
                 let ratio = item & 1 == 0 ? 200_000 : -170_000
-                self.drift[index].process(sounds[index], into: &self.stretched[index], partsPerBillion: ratio)
+                self.drift[index].process(signals[index], into: &self.stretched[index], partsPerBillion: ratio)
             }
         }
         AudioMix.clear(&self.block)
         let (from, to) = KernelSuite.ramp(item)
-        for index in sounds.indices {
-            let sound = self.isDrifting ? self.stretched[index] : sounds[index]
+        for index in signals.indices {
+            let audio = self.isDrifting ? self.stretched[index] : signals[index]
             // Two gain lines, as if a ramp ends within the block.
-            AudioMix.add(sound, onto: &self.block, pairs: 0..<700, from: from, to: to)
-            AudioMix.add(sound, onto: &self.block, pairs: 700..<1024, from: to, to: to)
+            AudioMix.add(audio, onto: &self.block, pairs: 0..<700, from: from, to: to)
+            AudioMix.add(audio, onto: &self.block, pairs: 700..<1024, from: to, to: to)
         }
-        for index in stride(from: 0, to: sounds.count, by: 2) {
-            let pair = self.isDrifting ? self.stretched : sounds
+        for index in stride(from: 0, to: signals.count, by: 2) {
+            let pair = self.isDrifting ? self.stretched : signals
             self.meters.measure(index, pair[index], index + 1, pair[index + 1])
         }
         AudioMix.sanitize(&self.block)
         self.limiter.process(&self.block)
-        self.meters.measure(sounds.count, self.block)
+        self.meters.measure(signals.count, self.block)
     }
 }
 
@@ -102,24 +102,24 @@ private struct PlainRoom {
         self.isDrifting = isDrifting
     }
 
-    mutating func mix(_ sounds: [[Float]], _ item: Int) {
+    mutating func mix(_ signals: [[Float]], _ item: Int) {
         var sum = [Float](repeating: 0, count: 2048)
         let (from, to) = KernelSuite.ramp(item)
-        for index in sounds.indices {
-            var sound = sounds[index]
+        for index in signals.indices {
+            var audio = signals[index]
             if self.isDrifting {
                 let ratio = item & 1 == 0 ? 200_000 : -170_000
-                sound = self.drift[index].processed(sound, partsPerBillion: ratio)
+                audio = self.drift[index].processed(audio, partsPerBillion: ratio)
             }
-            for place in 0..<min(2048, sound.count) {
+            for place in 0..<min(2048, audio.count) {
                 let way = Float(place / 2) / 700
-                sum[place] += sound[place] * (place < 1400 ? from + (to - from) * way : to)
+                sum[place] += audio[place] * (place < 1400 ? from + (to - from) * way : to)
             }
-            let measured = Array(sound.prefix(2048))
+            let measured = Array(audio.prefix(2048))
             let power = self.meters[index].measured(measured) * Float(measured.count) / 2048
             if index == 0 { self.power = power }
         }
         self.block = self.limiter.processed(sum.map { $0.isNaN ? 0 : max(-8, min(8, $0)) })
-        _ = self.meters[sounds.count].measured(self.block)
+        _ = self.meters[signals.count].measured(self.block)
     }
 }

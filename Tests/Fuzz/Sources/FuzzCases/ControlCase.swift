@@ -85,7 +85,7 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
     var sceneControl: any SceneControlling { self }
     var outputControl: any OutputControlling { self }
     private struct State {
-        var shelf: SceneStore
+        var sceneStore: SceneStore
         var broken: String?
     }
 
@@ -97,7 +97,7 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
         self.pipeline = pipeline
         self.document = Mutex(
             RoomDocument(Array(PipelineCase.baseText.utf8), overrides: [], pipeline: pipeline))
-        self.state = Mutex(State(shelf: SceneStore(pipeline.scenes)))
+        self.state = Mutex(State(sceneStore: SceneStore(pipeline.scenes)))
     }
 
     var broken: String? { self.state.withLock { $0.broken } }
@@ -190,8 +190,8 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
         guard let scene = report.scene else { throw Self.refusal(report.mistakes) }
         let judged = self.state.withLock { state -> Result<Scene, SceneStore.Refusal> in
             do throws(SceneStore.Refusal) {
-                let scene = try state.shelf.judge(scene, hasRevision: report.hasRevision).scene
-                state.shelf.put(scene)
+                let scene = try state.sceneStore.judge(scene, hasRevision: report.hasRevision).scene
+                state.sceneStore.put(scene)
                 return .success(scene)
             } catch {
                 return .failure(error)
@@ -207,7 +207,7 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
     }
 
     func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
-        guard self.state.withLock({ $0.shelf.remove(sceneID) }) != nil else {
+        guard self.state.withLock({ $0.sceneStore.remove(sceneID) }) != nil else {
             throw .notFound("no scene \(sceneID)", fix: "name one of the scenes")
         }
         return (["deleted": .string(sceneID)] as JSONValue).text

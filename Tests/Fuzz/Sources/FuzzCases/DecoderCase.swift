@@ -17,7 +17,7 @@ enum DecoderCase {
         let (_, messages) = TagRecords.read(bytes)
         var demuxer = FLVDemuxer()
         var video: VideoDecoder?
-        var sounds: [UInt8: AudioDecoder] = [:]
+        var audioDecoders: [UInt8: AudioDecoder] = [:]
         var opened = 0
         var broken: String?
         func look(_ picture: Picture) {
@@ -38,15 +38,15 @@ enum DecoderCase {
                         video?.finish(look)
                         video = try? VideoDecoder.open(parameters, maxPixels: Self.mostPixels, place: "fuzz")
                     } else {
-                        let before = sounds[parameters.track]
-                        sounds[parameters.track] = try? AudioDecoder.open(
+                        let before = audioDecoders[parameters.track]
+                        audioDecoders[parameters.track] = try? AudioDecoder.open(
                             parameters, sampleRate: 48_000, place: "fuzz", following: before)
                     }
                 case .packet(let packet):
                     if packet.kind == .video {
                         _ = video?.decode(packet, look)
                     } else {
-                        _ = sounds[packet.track]?.decode(packet) { block in
+                        _ = audioDecoders[packet.track]?.decode(packet) { block in
                             if !block.samples.allSatisfy({ $0.isFinite }) {
                                 broken = "an audio sample that is not finite"
                             }

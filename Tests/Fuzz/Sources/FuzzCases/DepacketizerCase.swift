@@ -100,8 +100,8 @@ enum DepacketizerCase {
             seeds.append(("h264.\(size)", Self.input(0, units.map { h264.payloads($0) })))
             let frames = [vp8Key, [0x31, 0, 0, 4, 5], vp8Key].map { vp8.payloads($0) }
             seeds.append(("vp8.\(size)", Self.input(1, frames)))
-            let pictures = [vp9Key, [0x86, 1, 2], vp9Key].map { vp9.payloads($0, isKey: $0.count > 9) }
-            seeds.append(("vp9.\(size)", Self.input(2, pictures)))
+            let payloads = [vp9Key, [0x86, 1, 2], vp9Key].map { vp9.payloads($0, isKey: $0.count > 9) }
+            seeds.append(("vp9.\(size)", Self.input(2, payloads)))
         }
         let single = H264Packetizer(largestPayload: 1200, isModeOne: false)
         seeds.append(("h264.single", Self.input(0, [single.payloads(sets + [idr]), single.payloads([slice])])))

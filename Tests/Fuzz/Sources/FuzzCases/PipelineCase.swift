@@ -49,9 +49,9 @@ enum PipelineCase {
         if (scene.scene == nil) != !scene.mistakes.isEmpty { return "neither a scene nor a mistake, or both" }
         if let scene = scene.scene {
             if let broken = Self.geometry([scene], base) { return broken }
-            var shelf = SceneStore(base.scenes)
-            shelf.put(scene)
-            if shelf[scene.sceneID] != scene { return "a stored scene is not found" }
+            var sceneStore = SceneStore(base.scenes)
+            sceneStore.put(scene)
+            if sceneStore[scene.sceneID] != scene { return "a stored scene is not found" }
         }
         if case .failure(let refusal) = ProgramRequest.parse(bytes), refusal.mistakes.isEmpty {
             return "a request refused without a mistake"

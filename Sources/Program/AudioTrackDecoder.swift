@@ -7,7 +7,7 @@ import MediaTypes
 /// decoder is reopened, and again after each further ``patience`` packets) → decoding. Only the first failure is
 /// reported until a packet is intact again. If formats change too often, opening is deferred: there is no decoder until
 /// ``DecoderOpenLimiter`` allows one for the latest format.
-struct SoundTrack {
+struct AudioTrackDecoder {
     /// Result of ``judge(_:now:)`` for a packet.
     enum Verdict {
         case fine

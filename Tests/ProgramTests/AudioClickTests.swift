@@ -12,7 +12,7 @@ import Testing
 
 /// One tone through decoder, resampler, placement, ring, gains and limiter, while the publisher changes its format.
 @Suite("Changes of sample rate or channels cause no click")
-struct SoundClickTests {
+struct AudioClickTests {
     struct Form: Sendable, CustomStringConvertible {
         var rate: Int
         var channels: Int
@@ -69,9 +69,9 @@ struct SoundClickTests {
         ])
     func changes(forms: [Form]) {
         let length = 0.6 * Double(forms.count)
-        let run = StageRun.sound(Self.items(forms), seconds: length + 0.6)
+        let run = StageRun.audio(Self.items(forms), seconds: length + 0.6)
         let left = run.left
-        #expect(zip(left, stride(from: 1, to: run.sound.count, by: 2)).allSatisfy { $0 == run.sound[$1] })
+        #expect(zip(left, stride(from: 1, to: run.audio.count, by: 2)).allSatisfy { $0 == run.audio[$1] })
         let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
         #expect(
             (steps.max() ?? 1) < Self.slope + Self.bend, "largest step \(steps.max() ?? 1), the tone's \(Self.slope)")

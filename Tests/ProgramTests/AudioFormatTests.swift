@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite("Audio format changes in mid-stream")
-struct SoundFormatTests {
+struct AudioFormatTests {
     /// A 300 Hz tone at `rate`, as AAC.
     private func packets(rate: Int, seconds: Double) throws -> (CodecParameters, [CodedPacket]) {
         let encoder = try AudioEncoder.open(sampleRate: rate, bitrate: 128_000, place: "test")

@@ -4,7 +4,7 @@ import RTMP
 import Testing
 
 @Suite("Older audio codecs in FLV: Video File Format 10.1 Annex E.4.2.1")
-struct PlainSoundTests {
+struct PlainAudioTests {
     private static let all: Set<CodecName> = [.g711a, .g711u, .pcmS16, .pcmU8, .adpcm, .nellymoser, .speex]
 
     private static func run(_ codecs: Set<CodecName>, _ first: UInt8) -> FLVDemuxerTests.Run {

@@ -4,7 +4,7 @@ import Program
 import Testing
 
 @Suite("AudioRing: a source's audio on the program's sample grid")
-struct SoundRingTests {
+struct AudioRingTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
     private func read(_ ring: AudioRing, _ range: Range<Int64>) -> [Float] {

@@ -4,7 +4,7 @@ import MediaTypes
 import Testing
 
 /// The published audio of a room, decoded, and the level of each tone in it.
-struct PublishedSound {
+struct PublishedAudio {
     /// Values per second of ``level(_:)``.
     static let rate = 100
     private static let sampleRate = 48_000

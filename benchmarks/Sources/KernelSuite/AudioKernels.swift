@@ -2,14 +2,14 @@ import BenchCases
 import MediaKernels
 
 extension KernelSuite {
-    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter, meters, drift, noise]
+    static let audioKernels: [KernelCase] = [mixAdd, peak, limiter, meters, drift, noise]
 
     /// Sample pairs in one item: those of an AAC packet.
     private static let pairs = 1024
 
     private static let mixAdd = KernelCase(name: "mix-add", unit: "float", unitsPerItem: pairs * 2) {
-        let source = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 1)
-        let base = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 2)
+        let source = Fixture.audio(pairs: Self.pairs, level: 0.5, seed: 1)
+        let base = Fixture.audio(pairs: Self.pairs, level: 0.5, seed: 2)
         func kernel(_ items: Int) -> [Float] {
             var target = base
             for _ in 0..<items {
@@ -36,7 +36,7 @@ extension KernelSuite {
     }
 
     private static let peak = KernelCase(name: "peak", unit: "float", unitsPerItem: pairs * 2) {
-        let samples = Fixture.sound(pairs: Self.pairs, level: 1, seed: 3)
+        let samples = Fixture.audio(pairs: Self.pairs, level: 1, seed: 3)
         return KernelWork(
             kernel: { items in
                 var sum: UInt64 = 0
@@ -61,7 +61,7 @@ extension KernelSuite {
 
     /// Audio above the ceiling, so that the gain changes all the time.
     private static let limiter = KernelCase(name: "limiter", unit: "float", unitsPerItem: pairs * 2) {
-        let samples = Fixture.sound(pairs: Self.pairs, level: 2, seed: 4)
+        let samples = Fixture.audio(pairs: Self.pairs, level: 2, seed: 4)
         func kernel(_ items: Int) -> [Float] {
             var limiter = Limiter()
             var block = samples
@@ -85,17 +85,17 @@ extension KernelSuite {
 
     /// Two signals at once, as the mixer measures them.
     private static let meters = KernelCase(name: "meters", unit: "float", unitsPerItem: pairs * 4) {
-        let sounds = [6, 7].map { Fixture.sound(pairs: Self.pairs, level: 0.5, seed: $0) }
+        let signals = [6, 7].map { Fixture.audio(pairs: Self.pairs, level: 0.5, seed: $0) }
         return KernelWork(
             kernel: { items in
                 var bank = MeterBank(count: 2)
-                for _ in 0..<items { bank.measure(0, sounds[0], 1, sounds[1]) }
+                for _ in 0..<items { bank.measure(0, signals[0], 1, signals[1]) }
                 return UInt64(bank.power(1, blocks: 1).bitPattern)
             },
             reference: { items in
                 var meters = [PlainMeter(), PlainMeter()]
                 var last: Float = 0
-                for _ in 0..<items { for index in 0..<2 { last = meters[index].measured(sounds[index]) } }
+                for _ in 0..<items { for index in 0..<2 { last = meters[index].measured(signals[index]) } }
                 return UInt64(last.bitPattern)
             },
             agrees: {
@@ -103,8 +103,8 @@ extension KernelSuite {
                 var plain = PlainMeter()
                 var last: Float = 0
                 for _ in 0..<3 {
-                    bank.measure(0, sounds[0], 1, sounds[1])
-                    last = plain.measured(sounds[1])
+                    bank.measure(0, signals[0], 1, signals[1])
+                    last = plain.measured(signals[1])
                 }
                 return abs(bank.power(1, blocks: 1) - last) < 5e-3 * last
             })
@@ -112,7 +112,7 @@ extension KernelSuite {
 
     /// A publisher whose clock is 100 ppm slow. The reference computes its weights for every pair.
     private static let drift = KernelCase(name: "drift-resampler", unit: "float", unitsPerItem: pairs * 2) {
-        let samples = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 5)
+        let samples = Fixture.audio(pairs: Self.pairs, level: 0.5, seed: 5)
         func kernel(_ items: Int) -> [Float] {
             var resampler = DriftResampler()
             var output: [Float] = []
@@ -136,7 +136,7 @@ extension KernelSuite {
 
     /// Steady noise, as between the words of a publisher.
     private static let noise = KernelCase(name: "noise-reducer", unit: "float", unitsPerItem: pairs * 2) {
-        let samples = Fixture.sound(pairs: Self.pairs, level: 0.1, seed: 8)
+        let samples = Fixture.audio(pairs: Self.pairs, level: 0.1, seed: 8)
         func kernel(_ items: Int) -> [Float] {
             let reducer = NoiseReducer()
             var output: [Float] = []

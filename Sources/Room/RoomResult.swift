@@ -7,17 +7,17 @@ package import RoomOutputs
 /// - A live room cannot be repeated. If its end is recorded, then it has ended (0), even with damaged outputs, and an
 ///   orchestrator must not start it again. If another worker can still complete an output, then the room is unfinished
 ///   (75).
-package struct RoomVerdict: Sendable, Hashable {
+package struct RoomResult: Sendable, Hashable {
     /// The outcome in `room.closed`: `ended`, `damaged`, `drained`, `superseded` or `failed`.
     package let word: String
     /// The error for the exit code; nil if the exit code follows from the outcome alone.
     package let error: MediaError?
 
     /// - Parameters:
-    ///   - debt: Incomplete outputs that the next worker can complete; nil if there are none.
+    ///   - pendingWork: Incomplete outputs that the next worker can complete; nil if there are none.
     ///   - published: Number of segments that the HLS output has published.
     package init(
-        _ outcome: RoomOutcome, isOffline: Bool, damage: OutputDamage, debt: MediaError?, published: Int64 = 0
+        _ outcome: RoomOutcome, isOffline: Bool, damage: OutputDamage, pendingWork: MediaError?, published: Int64 = 0
     ) {
         switch outcome {
         case .drained: (self.word, self.error) = ("drained", nil)
@@ -25,14 +25,15 @@ package struct RoomVerdict: Sendable, Hashable {
         case .failed(let error): (self.word, self.error) = ("failed", error)
         case .ended:
             self.word = damage.isEmpty ? "ended" : "damaged"
-            self.error = isOffline ? damage.error(published: published) ?? debt : debt.map { Self.unfinished($0) }
+            self.error =
+                isOffline ? damage.error(published: published) ?? pendingWork : pendingWork.map { Self.unfinished($0) }
         }
     }
 
     /// The error that the exit code reports for incomplete outputs of a live room. It is `unfinished` even if this
     /// worker failed because of its disk, since the next worker may succeed.
-    package static func unfinished(_ debt: MediaError) -> MediaError {
-        guard debt.code == .outputLost || debt.code == .diskFull else { return debt }
-        return MediaError(.unfinished, debt.what, at: debt.place, fix: debt.fix)
+    package static func unfinished(_ pendingWork: MediaError) -> MediaError {
+        guard pendingWork.code == .outputLost || pendingWork.code == .diskFull else { return pendingWork }
+        return MediaError(.unfinished, pendingWork.what, at: pendingWork.place, fix: pendingWork.fix)
     }
 }

@@ -1,5 +1,5 @@
 /// Decides which directories below the root of a retention run are removed. Does no input or output.
-struct Judgement: Sendable {
+struct RemovalPlan: Sendable {
     let rule: RetentionRule
     /// Paths of the recordings that a worker can still finish, by the ids of their rooms; one for each room.
     private var unfinished: [String: String] = [:]

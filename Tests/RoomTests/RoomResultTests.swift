@@ -4,7 +4,7 @@ import RoomOutputs
 import Testing
 
 @Suite("Result and exit code of an ended room")
-struct RoomVerdictTests {
+struct RoomResultTests {
     private static func error(_ code: MediaError.Code) -> MediaError {
         MediaError(code, "no space", at: "hls", fix: "make space")
     }
@@ -21,7 +21,7 @@ struct RoomVerdictTests {
         var outcome: RoomOutcome = .ended
         var isOffline = false
         var damage = OutputDamage()
-        var debt: MediaError?
+        var pendingWork: MediaError?
         var word: String
         /// nil: exit code 0, or 143 if a successor continues the room.
         var code: MediaError.Code?
@@ -32,14 +32,14 @@ struct RoomVerdictTests {
         Case(testDescription: "a live room with gaps", damage: Self.damage(.diskFull, segments: 9), word: "damaged"),
         Case(
             testDescription: "a live room with gaps and an unfinished recording",
-            damage: Self.damage(.diskFull, segments: 9), debt: Self.error(.unfinished), word: "damaged",
+            damage: Self.damage(.diskFull, segments: 9), pendingWork: Self.error(.unfinished), word: "damaged",
             code: .unfinished),
         Case(
             testDescription: "a live room whose recording has no space",
-            debt: Self.error(.diskFull), word: "ended", code: .unfinished),
+            pendingWork: Self.error(.diskFull), word: "ended", code: .unfinished),
         Case(
             testDescription: "a live room whose recording is not readable",
-            debt: Self.error(.invalidData), word: "ended", code: .invalidData),
+            pendingWork: Self.error(.invalidData), word: "ended", code: .invalidData),
         Case(testDescription: "an offline job without lost segments", isOffline: true, word: "ended"),
         Case(
             testDescription: "an offline job on a full disk", isOffline: true,
@@ -53,10 +53,11 @@ struct RoomVerdictTests {
             damage: Self.damage(.outputLost, segments: 0), word: "damaged", code: .outputLost),
         Case(
             testDescription: "an offline job with gaps and unfinished work", isOffline: true,
-            damage: Self.damage(.diskFull, segments: 1), debt: Self.error(.unfinished), word: "damaged",
+            damage: Self.damage(.diskFull, segments: 1), pendingWork: Self.error(.unfinished), word: "damaged",
             code: .diskFull),
         Case(
-            testDescription: "an offline job with unfinished work", isOffline: true, debt: Self.error(.unfinished),
+            testDescription: "an offline job with unfinished work", isOffline: true,
+            pendingWork: Self.error(.unfinished),
             word: "ended", code: .unfinished),
         Case(
             testDescription: "a drained room with gaps", outcome: .drained,
@@ -70,16 +71,16 @@ struct RoomVerdictTests {
     @Test(
         "the outcome and error code of a room follow from how it ended, its lost segments and its unfinished work",
         arguments: Self.cases)
-    func verdict(one: Case) {
-        let verdict = RoomVerdict(one.outcome, isOffline: one.isOffline, damage: one.damage, debt: one.debt)
-        #expect(verdict.word == one.word && verdict.error?.code == one.code)
+    func result(one: Case) {
+        let result = RoomResult(one.outcome, isOffline: one.isOffline, damage: one.damage, pendingWork: one.pendingWork)
+        #expect(result.word == one.word && result.error?.code == one.code)
     }
 
     @Test("an offline job's error says how many of its segments were lost")
     func extent() {
         let damage = Self.damage(.diskFull, segments: 9)
-        let verdict = RoomVerdict(.ended, isOffline: true, damage: damage, debt: nil, published: 10)
-        #expect(verdict.error?.what.contains("9 of 10 segments") == true && damage.lostSegments == 9)
+        let result = RoomResult(.ended, isOffline: true, damage: damage, pendingWork: nil, published: 10)
+        #expect(result.error?.what.contains("9 of 10 segments") == true && damage.lostSegments == 9)
     }
 
     @Test("each damaged output has one alarm, with its number of lost segments or as incomplete")

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("Which segments belong to a recording that is started and stopped by command")
-struct TakeGateTests {
+struct RecordingSessionGateTests {
     private enum Step {
         /// A command at a frame (`nil`: before the first frame), and its expected result.
         case start(Int64?, RecordingSessionGate.Start)
@@ -81,18 +81,18 @@ struct TakeGateTests {
 }
 
 @Suite("Recordings started and stopped by command")
-struct TakeTests {
+struct RecordingSessionTests {
     private static let origin: Int64 = 1_700_000_000_000_000_000
 
     @Test(
         "the file of a room's recording sessions is equal after it is written and read; a truncated or invalid one is refused"
     )
-    func book() {
+    func sessionFile() {
         for state in [RecordingSessionFile.State.recording, .stopped, .over] {
-            let book = RecordingSessionFile(roomID: "88231", last: 3, state: state)
-            #expect(RecordingSessionFile(text: book.text) == book)
-            for count in 0..<book.text.count {
-                #expect(RecordingSessionFile(text: String(book.text.prefix(count))) == nil)
+            let sessionFile = RecordingSessionFile(roomID: "88231", last: 3, state: state)
+            #expect(RecordingSessionFile(text: sessionFile.text) == sessionFile)
+            for count in 0..<sessionFile.text.count {
+                #expect(RecordingSessionFile(text: String(sessionFile.text.prefix(count))) == nil)
             }
         }
         for text in [
@@ -107,34 +107,36 @@ struct TakeTests {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let store = DirectoryStore(directory: room.live)
-        let over = Mutex<[SessionRecorder.Take]>([])
-        let takes = try SessionRecorder.open(
+        let over = Mutex<[SessionRecorder.Session]>([])
+        let sessions = try SessionRecorder.open(
             room.settings(), source: { store.path(of: $0) }, report: { Issue.record("\($0)") },
             over: { take in over.withLock { $0.append(take) } })
-        takes.begin()
+        sessions.begin()
         var first: FinishedRecording?
         try room.run(
-            nil, ends: true, at: 0, marks: [(90, "pk")], keeper: takes,
+            nil, ends: true, at: 0, marks: [(90, "pk")], keeper: sessions,
             commands: [
-                100: { () throws in #expect(try takes.stop(at: 100) == room.recording && takes.status == .stopping) },
-                110: { () throws in #expect(try takes.stop(at: 110) == nil, "it is already stopping") },
-                150: { () throws in #expect(try takes.start(at: 150) == "\(room.recording)/take-2") },
+                100: { () throws in
+                    #expect(try sessions.stop(at: 100) == room.recording && sessions.status == .stopping)
+                },
+                110: { () throws in #expect(try sessions.stop(at: 110) == nil, "it is already stopping") },
+                150: { () throws in #expect(try sessions.start(at: 150) == "\(room.recording)/take-2") },
                 200: { () throws in
-                    #expect(takes.status == .recording && takes.number == 2)
+                    #expect(sessions.status == .recording && sessions.number == 2)
                     let take = try #require(over.withLock { $0.first })
-                    #expect(take.settings == room.settings() && takes.unfinished.count == 2)
+                    #expect(take.settings == room.settings() && sessions.unfinished.count == 2)
                     take.recorder.settle()
-                    #expect(room.settings().dueTakes(roomHasEnded: false).isEmpty, "the room is live")
+                    #expect(room.settings().dueSessions(roomHasEnded: false).isEmpty, "the room is live")
                     first = try RecordingFinisher(take.settings).run { _, _ in }
-                    takes.finished(take.settings)
+                    sessions.finished(take.settings)
                 },
             ])
-        takes.settle()
-        takes.close()
+        sessions.settle()
+        sessions.close()
         #expect(over.withLock { $0.count } == 1)
-        let rest = takes.unfinished
+        let rest = sessions.unfinished
         #expect(rest.map(\.directory) == ["\(room.recording)/take-2"])
-        #expect(room.settings().dueTakes(roomHasEnded: false) == rest)
+        #expect(room.settings().dueSessions(roomHasEnded: false) == rest)
         let second = try RecordingFinisher(try #require(rest.first)).run { _, _ in }
         let begun = try #require(first)
         // Segments of 64 frames: the stop is in the second, the start in the third.
@@ -153,7 +155,7 @@ struct TakeTests {
         }
         let segments = [begun, second].map { Set($0.files.map(\.name).filter { $0.hasSuffix(".m4s") }) }
         #expect(segments[0].isDisjoint(with: segments[1]) && !segments[1].isEmpty)
-        #expect(takes.kept.slots == 5 && room.settings().dueTakes(roomHasEnded: true).isEmpty)
+        #expect(sessions.kept.segments == 5 && room.settings().dueSessions(roomHasEnded: true).isEmpty)
         let error = #expect(throws: MediaError.self) {
             try SessionRecorder.open(room.settings(), source: { _ in nil }, report: { _ in }, over: { _ in })
         }
@@ -163,7 +165,7 @@ struct TakeTests {
     // MARK: Segments only
 
     /// A directory with a live output of some segments of one track.
-    private struct Slots {
+    private struct LiveOutput {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("takes-\(UUID().uuidString)")
         var live: URL { self.folder.appendingPathComponent("live") }
         var recording: String { self.folder.appendingPathComponent("kept").path }
@@ -181,7 +183,7 @@ struct TakeTests {
         func slot(_ number: Int64) -> ListedSegmentSet {
             let segment = Segment(
                 mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 64,
-                duration: MediaDuration(ticks: 64, timescale: 30), programDate: TakeTests.origin,
+                duration: MediaDuration(ticks: 64, timescale: 30), programDate: RecordingSessionTests.origin,
                 map: InitializationSegment(uri: "v-1.mp4"), byteCount: 3)
             return ListedSegmentSet(
                 mediaSequence: number, incarnation: 1, frames: number * 64..<(number + 1) * 64,
@@ -191,17 +193,17 @@ struct TakeTests {
         /// Numbers of the segments in a recording.
         func kept(_ take: String = "") throws -> [Int64] {
             let text = try String(contentsOfFile: "\(self.recording)\(take)/recording.journal", encoding: .utf8)
-            return try RecordingJournal(text: text).slots.map(\.mediaSequence)
+            return try RecordingJournal(text: text).segmentSets.map(\.mediaSequence)
         }
 
         func open(
-            isActive: Bool = true, over: @escaping @Sendable (SessionRecorder.Take) -> Void = { _ in }
+            isActive: Bool = true, over: @escaping @Sendable (SessionRecorder.Session) -> Void = { _ in }
         ) throws -> SessionRecorder {
             let store = DirectoryStore(directory: self.live.path)
-            let takes = try SessionRecorder.open(
+            let sessions = try SessionRecorder.open(
                 self.settings, isActive: isActive, source: { store.path(of: $0) }, report: { _ in }, over: over)
-            takes.begin()
-            return takes
+            sessions.begin()
+            return sessions
         }
 
         func remove() { try? FileManager.default.removeItem(at: self.folder) }
@@ -209,118 +211,118 @@ struct TakeTests {
 
     @Test("a recording set to wait records nothing until the start command; the next worker then continues it")
     func inactive() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        let takes = try slots.open(isActive: false)
-        takes.keep(multivariant: "#EXTM3U\n")
-        takes.keep(slots.slot(0))
-        takes.settle()
-        #expect(takes.status == .stopped && takes.number == nil && takes.unfinished.isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: slots.recording).isEmpty)
-        #expect(try takes.start(at: 100) == slots.recording && takes.start(at: 101) == nil)
-        for number in Int64(1)...2 { takes.keep(slots.slot(number)) }
-        takes.settle()
-        #expect(try slots.kept() == [1, 2])
+        let output = try LiveOutput()
+        defer { output.remove() }
+        let sessions = try output.open(isActive: false)
+        sessions.keep(multivariant: "#EXTM3U\n")
+        sessions.keep(output.slot(0))
+        sessions.settle()
+        #expect(sessions.status == .stopped && sessions.number == nil && sessions.unfinished.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: output.recording).isEmpty)
+        #expect(try sessions.start(at: 100) == output.recording && sessions.start(at: 101) == nil)
+        for number in Int64(1)...2 { sessions.keep(output.slot(number)) }
+        sessions.settle()
+        #expect(try output.kept() == [1, 2])
         // Calls before the recording starts are passed on to it.
-        #expect(try String(contentsOfFile: slots.recording + "/index.m3u8", encoding: .utf8) == "#EXTM3U\n")
+        #expect(try String(contentsOfFile: output.recording + "/index.m3u8", encoding: .utf8) == "#EXTM3U\n")
         // The file still says that it waits; the next worker continues the recording anyway.
-        let next = try slots.open(isActive: false)
+        let next = try output.open(isActive: false)
         #expect(next.status == .recording && next.number == 1)
     }
 
     @Test("after a worker is killed at a stop, the next one makes the files while live and records only at a start")
     func killed() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        let takes = try slots.open()
-        for number in Int64(0)...1 { takes.keep(slots.slot(number)) }
-        #expect(try takes.stop(at: 130) == slots.recording)
+        let output = try LiveOutput()
+        defer { output.remove() }
+        let sessions = try output.open()
+        for number in Int64(0)...1 { sessions.keep(output.slot(number)) }
+        #expect(try sessions.stop(at: 130) == output.recording)
         // Killed before the segment of the stop is listed.
-        takes.settle()
+        sessions.settle()
         let told = Mutex<[Int]>([])
-        let next = try slots.open { take in told.withLock { $0.append(take.number) } }
+        let next = try output.open { take in told.withLock { $0.append(take.number) } }
         #expect(next.status == .stopped && told.withLock { $0 } == [1])
-        #expect(slots.settings.dueTakes(roomHasEnded: false).isEmpty, "the room is live")
-        #expect(slots.settings.dueTakes(roomHasEnded: true).map(\.directory) == [slots.recording])
+        #expect(output.settings.dueSessions(roomHasEnded: false).isEmpty, "the room is live")
+        #expect(output.settings.dueSessions(roomHasEnded: true).map(\.directory) == [output.recording])
         #expect(next.kept.movieBytes == 6, "the disk guard reserves space for them")
-        next.keep(slots.slot(2))
+        next.keep(output.slot(2))
         // The name is in use: existing files are not touched.
-        try FileManager.default.createDirectory(atPath: slots.recording + "/take-2", withIntermediateDirectories: true)
-        #expect(try next.start(at: 200) == slots.recording + "/take-3")
-        for number in Int64(3)...4 { next.keep(slots.slot(number)) }
+        try FileManager.default.createDirectory(atPath: output.recording + "/take-2", withIntermediateDirectories: true)
+        #expect(try next.start(at: 200) == output.recording + "/take-3")
+        for number in Int64(3)...4 { next.keep(output.slot(number)) }
         next.settle()
-        #expect(try slots.kept() == [0, 1] && slots.kept("/take-3") == [3, 4])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: slots.recording + "/take-2").isEmpty)
-        #expect(next.directories == ["/take-2", "/take-3"].map { slots.recording + $0 })
+        #expect(try output.kept() == [0, 1] && output.kept("/take-3") == [3, 4])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: output.recording + "/take-2").isEmpty)
+        #expect(next.directories == ["/take-2", "/take-3"].map { output.recording + $0 })
         // Killed again: the recording continues.
-        let last = try slots.open()
-        last.keep(slots.slot(5))
+        let last = try output.open()
+        last.keep(output.slot(5))
         last.ended(nextMediaSequence: 6)
         last.settle()
-        let due = [slots.recording, slots.recording + "/take-3"]
-        #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due, "its end is recorded")
+        let due = [output.recording, output.recording + "/take-3"]
+        #expect(output.settings.dueSessions(roomHasEnded: false).map(\.directory) == due, "its end is recorded")
         last.close()
-        #expect(try slots.kept("/take-3") == [3, 4, 5])
-        #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due)
+        #expect(try output.kept("/take-3") == [3, 4, 5])
+        #expect(output.settings.dueSessions(roomHasEnded: false).map(\.directory) == due)
     }
 
     @Test("a new worker knows that finished files of an earlier worker exist")
     func filesOfAWorkerBefore() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        let takes = try slots.open()
-        for number in Int64(0)...1 { takes.keep(slots.slot(number)) }
-        #expect(try takes.stop(at: 130) == slots.recording)
-        takes.settle()
-        #expect(!takes.hasFiles)
+        let output = try LiveOutput()
+        defer { output.remove() }
+        let sessions = try output.open()
+        for number in Int64(0)...1 { sessions.keep(output.slot(number)) }
+        #expect(try sessions.stop(at: 130) == output.recording)
+        sessions.settle()
+        #expect(!sessions.hasFiles)
         // The manifest is the last file that is made.
-        try Data([0x7b, 0x7d]).write(to: URL(fileURLWithPath: slots.recording + "/recording.json"))
-        let next = try slots.open()
+        try Data([0x7b, 0x7d]).write(to: URL(fileURLWithPath: output.recording + "/recording.json"))
+        let next = try output.open()
         #expect(next.unfinished.isEmpty && next.hasFiles)
-        let other = try Slots()
+        let other = try LiveOutput()
         defer { other.remove() }
         #expect(try !other.open(isActive: false).hasFiles)
     }
 
     @Test("on a full disk the recording is suspended until resumed; a stop that cannot be written to disk is refused")
     func full() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        let takes = try slots.open()
-        takes.keep(slots.slot(0))
-        takes.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
-        takes.keep(slots.slot(1))
-        #expect(takes.status == .suspended)
-        takes.resume()
-        takes.settle()
-        #expect(takes.status == .recording)
-        takes.keep(slots.slot(2))
-        takes.settle()
-        #expect(try slots.kept() == [0, 2])
+        let output = try LiveOutput()
+        defer { output.remove() }
+        let sessions = try output.open()
+        sessions.keep(output.slot(0))
+        sessions.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
+        sessions.keep(output.slot(1))
+        #expect(sessions.status == .suspended)
+        sessions.resume()
+        sessions.settle()
+        #expect(sessions.status == .recording)
+        sessions.keep(output.slot(2))
+        sessions.settle()
+        #expect(try output.kept() == [0, 2])
         // A directory at the file's path refuses writes, also for root.
         try FileManager.default.createDirectory(
-            atPath: slots.recording + "/recording.takes/x", withIntermediateDirectories: true)
-        #expect(throws: MediaError.self) { try takes.stop(at: 200) }
-        #expect(takes.status == .recording)
-        takes.keep(slots.slot(3))
-        takes.settle()
-        #expect(try slots.kept() == [0, 2, 3])
+            atPath: output.recording + "/recording.takes/x", withIntermediateDirectories: true)
+        #expect(throws: MediaError.self) { try sessions.stop(at: 200) }
+        #expect(sessions.status == .recording)
+        sessions.keep(output.slot(3))
+        sessions.settle()
+        #expect(try output.kept() == [0, 2, 3])
     }
 
     @Test(
         "a new file of recording sessions is synced before it replaces the old one; if the sync fails, the old one stays"
     )
     func durable() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        try FileManager.default.createDirectory(atPath: slots.recording, withIntermediateDirectories: true)
-        let path = "\(slots.recording)/\(RecordingSessionFile.name)"
+        let output = try LiveOutput()
+        defer { output.remove() }
+        try FileManager.default.createDirectory(atPath: output.recording, withIntermediateDirectories: true)
+        let path = "\(output.recording)/\(RecordingSessionFile.name)"
         let old = RecordingSessionFile(roomID: "1", last: 1, state: .recording)
         let new = RecordingSessionFile(roomID: "1", last: 1, state: .stopped)
-        try old.write(in: RecordingFolder(path: slots.recording, systemSync: { _ in 0 }))
+        try old.write(in: RecordingFolder(path: output.recording, systemSync: { _ in 0 }))
         let seen = Mutex<[[String?]]>([])
         let folder = RecordingFolder(
-            path: slots.recording,
+            path: output.recording,
             systemSync: { descriptor in
                 // The file being made durable, and the file with the name at that time.
                 let paths = ["/proc/self/fd/\(descriptor)", path]
@@ -332,52 +334,52 @@ struct TakeTests {
         #expect(seen.withLock { $0 } == [[new.text, old.text]])
         #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
         #expect(throws: MediaError.self) {
-            try old.write(in: RecordingFolder(path: slots.recording, systemSync: { _ in -1 }))
+            try old.write(in: RecordingFolder(path: output.recording, systemSync: { _ in -1 }))
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
     }
 
     @Test("recording starts that cannot be written to disk leave no directory behind")
     func notStarted() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        let takes = try slots.open()
-        takes.keep(slots.slot(0))
-        #expect(try takes.stop(at: 70) == slots.recording)
-        takes.keep(slots.slot(1))
-        takes.settle()
-        #expect(takes.status == .stopped)
+        let output = try LiveOutput()
+        defer { output.remove() }
+        let sessions = try output.open()
+        sessions.keep(output.slot(0))
+        #expect(try sessions.stop(at: 70) == output.recording)
+        sessions.keep(output.slot(1))
+        sessions.settle()
+        #expect(sessions.status == .stopped)
         // A directory at the temporary file's path refuses writes, also for root.
-        let obstacle = slots.recording + "/.recording.takes.tmp"
+        let obstacle = output.recording + "/.recording.takes.tmp"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
-        for _ in 0..<3 { #expect(throws: MediaError.self) { try takes.start(at: 130) } }
-        #expect(takes.status == .stopped && takes.directories.isEmpty)
+        for _ in 0..<3 { #expect(throws: MediaError.self) { try sessions.start(at: 130) } }
+        #expect(sessions.status == .stopped && sessions.directories.isEmpty)
         try FileManager.default.removeItem(atPath: obstacle)
-        #expect(try takes.start(at: 130) == slots.recording + "/take-2")
-        let names = try FileManager.default.contentsOfDirectory(atPath: slots.recording)
+        #expect(try sessions.start(at: 130) == output.recording + "/take-2")
+        let names = try FileManager.default.contentsOfDirectory(atPath: output.recording)
         #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
     }
 
     @Test("a stop that cancels the next recording before its first segment leaves no directory of that recording")
     func canceled() throws {
-        let slots = try Slots()
-        defer { slots.remove() }
-        let takes = try slots.open()
-        takes.keep(multivariant: "#EXTM3U\n")
-        takes.keep(slots.slot(0))
-        #expect(try takes.stop(at: 70) == slots.recording)
-        let next = slots.recording + "/take-2"
-        #expect(try takes.start(at: 80) == next)
-        takes.keep(.closed(id: "x", end: 1))
+        let output = try LiveOutput()
+        defer { output.remove() }
+        let sessions = try output.open()
+        sessions.keep(multivariant: "#EXTM3U\n")
+        sessions.keep(output.slot(0))
+        #expect(try sessions.stop(at: 70) == output.recording)
+        let next = output.recording + "/take-2"
+        #expect(try sessions.start(at: 80) == next)
+        sessions.keep(.closed(id: "x", end: 1))
         #expect(FileManager.default.fileExists(atPath: next + "/recording.journal"))
-        #expect(try takes.stop(at: 90) == next)
+        #expect(try sessions.stop(at: 90) == next)
         #expect(!FileManager.default.fileExists(atPath: next))
-        takes.keep(.closed(id: "y", end: 2))
-        for number in Int64(1)...2 { takes.keep(slots.slot(number)) }
-        takes.settle()
-        #expect(try slots.kept() == [0, 1] && takes.status == .stopped)
+        sessions.keep(.closed(id: "y", end: 2))
+        for number in Int64(1)...2 { sessions.keep(output.slot(number)) }
+        sessions.settle()
+        #expect(try output.kept() == [0, 1] && sessions.status == .stopped)
         // Its number is not used again.
-        #expect(try takes.start(at: 200) == slots.recording + "/take-3")
+        #expect(try sessions.start(at: 200) == output.recording + "/take-3")
     }
 
     @Test("while one job makes a recording's files, a second one is refused")

@@ -4,7 +4,7 @@ import Testing
 
 extension Unhurried.Records {
     @Suite("Older audio codecs of FLV")
-    struct SoundCodecTests {
+    struct AudioCodecTests {
         private struct Kind {
             var name: String
             var encoder: String

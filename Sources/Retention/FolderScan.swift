@@ -5,7 +5,7 @@ import Recording
 import Upload
 
 /// The kind of a room's directory and the files in it, as read at one time. Reading changes nothing on the disk.
-struct FolderLook: Sendable {
+struct FolderScan: Sendable {
     enum Kind: Sendable, Hashable {
         /// An HLS output.
         ///
@@ -56,9 +56,9 @@ struct FolderLook: Sendable {
 
     /// Whether a subdirectory of this name belongs to the output in its parent directory, and is not a room of its own.
     ///
-    /// - Parameter look: The parent directory; `nil` if it is not the output of a room.
-    static func isInner(_ name: String, of look: FolderLook?) -> Bool {
-        switch look?.kind {
+    /// - Parameter scan: The parent directory; `nil` if it is not the output of a room.
+    static func isInner(_ name: String, of scan: FolderScan?) -> Bool {
+        switch scan?.kind {
         case .output?: name == RecordedNames.clips
         case .recording?: RecordedNames.isSession(name) || name == RecordedNames.clips
         case .transport?, nil: false
@@ -66,7 +66,7 @@ struct FolderLook: Sendable {
     }
 
     /// Reads a directory; `nil` if it is not the output or a recording of a room.
-    static func read(_ folder: borrowing Folder) throws(SystemError) -> FolderLook? {
+    static func read(_ folder: borrowing Folder) throws(SystemError) -> FolderScan? {
         var marks: [Mark] = []
         for name in [self.state, self.sessions, self.journal, self.manifest, self.origin] {
             marks.append(Mark(name: name, version: folder.version(name)))
@@ -84,7 +84,7 @@ struct FolderLook: Sendable {
 
     private static func output(
         _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
-    ) -> FolderLook {
+    ) -> FolderScan {
         let bytes = folder.read(self.state, limit: OutputSummary.mostBytes)
         let summary = bytes.flatMap { OutputSummary(json: $0) }
         var tracks = Set(summary?.trackNames ?? [])
@@ -98,7 +98,7 @@ struct FolderLook: Sendable {
         let last = [summary?.multivariantName, self.state].compactMap { $0 }
         let whole = summary.map { [TrackFiles.wholeWindowPlaylist(nextTo: $0.multivariantName)] } ?? []
         let segments = TrackFiles(tracks: tracks, container: .fragmentedMP4)
-        var look = FolderLook(
+        var scan = FolderScan(
             kind: .output(hasEnded: summary?.hasEnded), room: room,
             files: FolderFiles(
                 entries,
@@ -109,9 +109,9 @@ struct FolderLook: Sendable {
             unfinishedStores: entries.lazy.map(\.name).filter { $0.hasPrefix(UploadRecord.notePrefix) }.map {
                 String($0.dropFirst(UploadRecord.notePrefix.count))
             }, marks: marks)
-        if bytes == nil { look.problem = "\(self.state) cannot be read" }
-        look.addInner(folder, entries) { $0 == RecordedNames.clips }
-        return look
+        if bytes == nil { scan.problem = "\(self.state) cannot be read" }
+        scan.addInner(folder, entries) { $0 == RecordedNames.clips }
+        return scan
     }
 
     /// Names of the indexes of thumbnail sheets, without extension.
@@ -136,7 +136,7 @@ struct FolderLook: Sendable {
 
     private static func transport(
         _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
-    ) -> FolderLook? {
+    ) -> FolderScan? {
         // If the first line is not a number, the time origin of a room, another program wrote the file.
         guard let note = folder.read(self.origin, limit: self.shortFile),
             let line = String(decoding: note, as: UTF8.self).split(separator: "\n").first, Int64(line) != nil
@@ -161,7 +161,7 @@ struct FolderLook: Sendable {
         let hasMedia = entries.contains { [".ts", ".m3u8"].contains(where: $0.name.hasSuffix) }
         if rooms.count > 1 || rooms.isEmpty && hasMedia { hasEnded = false }
         let last = rooms.prefix(1).map(\.name) + [self.origin]
-        return FolderLook(
+        return FolderScan(
             kind: isRecording ? .recording(isUnfinished: !hasEnded) : .transport(hasEnded: hasEnded),
             room: rooms.first?.room,
             files: FolderFiles(entries, .transport(tracks: rooms.first?.tracks ?? [], others: last), last: last),
@@ -172,25 +172,26 @@ struct FolderLook: Sendable {
 
     private static func recording(
         _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
-    ) -> FolderLook {
+    ) -> FolderScan {
         let isInner: (String) -> Bool = { RecordedNames.isSession($0) || $0 == RecordedNames.clips }
-        let hasBook = entries.contains { $0.name == self.sessions }
-        let book = folder.read(self.sessions, limit: self.shortFile).flatMap {
+        let hasSessionFile = entries.contains { $0.name == self.sessions }
+        let sessionFile = folder.read(self.sessions, limit: self.shortFile).flatMap {
             RecordingSessionFile(text: String(decoding: $0, as: UTF8.self))
         }
         let manifest = self.readManifest(folder)
-        let isUnfinished = entries.contains { $0.name == self.journal } || (hasBook && book?.state != .over)
-        var look = FolderLook(
+        let isUnfinished =
+            entries.contains { $0.name == self.journal } || (hasSessionFile && sessionFile?.state != .over)
+        var scan = FolderScan(
             kind: .recording(isUnfinished: isUnfinished),
-            room: book?.roomID ?? self.roomOfJournal(folder) ?? manifest?.roomID,
+            room: sessionFile?.roomID ?? self.roomOfJournal(folder) ?? manifest?.roomID,
             // As long as one of these two files exists, the next run recognizes a finished recording.
             files: FolderFiles(
                 entries, .recording(manifest), last: [self.manifest, self.sessions], folders: isInner), marks: marks)
         if manifest == nil, entries.contains(where: { $0.name == self.manifest }) {
-            look.problem = "\(self.manifest) is damaged, too large or cannot be read"
+            scan.problem = "\(self.manifest) is damaged, too large or cannot be read"
         }
-        look.addInner(folder, entries, isInner)
-        return look
+        scan.addInner(folder, entries, isInner)
+        return scan
     }
 
     private static func readManifest(_ folder: borrowing Folder) -> RecordingManifest? {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite("The audio mixer: volume, ducking, levels")
-struct MixerSoundTests {
+struct MixerAudioTests {
     private let anchor = SourceID(uid: "anchor"), guest = SourceID(uid: "guest")
 
     private func value(_ source: SourceID, _ target: inout [Float], _ left: Float) -> Int {

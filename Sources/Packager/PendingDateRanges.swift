@@ -5,7 +5,7 @@ import MediaTypes
 ///
 /// A date range is passed on for listing with the first part that reaches its first frame. Until then a command may
 /// still cancel it; after that its start and attributes never change.
-struct MarkBoard: Sendable {
+struct PendingDateRanges: Sendable {
     private struct Open: Sendable {
         let id: String
         let tick: Int64

@@ -25,12 +25,12 @@ extension Pipeline.RTMPS {
 extension PipelineRules {
     /// Checks that publishers have a listener, that the certificate for RTMPS can be used, and that no two listeners of a
     /// live room use the same port. Also checks the WebRTC listener; see ``checkWebRTC(_:)``.
-    func checkDoors(_ log: inout SpecLog) {
+    func checkListeners(_ log: inout SpecLog) {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)
         let hasPublishers = self.pipeline.hasPublishers
         if hasPublishers, ingest.rtmp.listen == nil, ingest.rtmps == nil, ingest.srt == nil, ingest.webRTC == nil,
-            log.isSound("ingest.rtmps", "ingest.srt", "ingest.webrtc", "sources")
+            log.isValid("ingest.rtmps", "ingest.srt", "ingest.webrtc", "sources")
         {
             log.mistake(
                 "ingest.rtmp.listen",
@@ -58,9 +58,9 @@ extension PipelineRules {
     }
 
     private func checkCollisions(_ listeners: [(place: String, address: ListenAddress)], _ log: inout SpecLog) {
-        for (index, listener) in listeners.enumerated() where log.isSound(listener.place) {
+        for (index, listener) in listeners.enumerated() where log.isValid(listener.place) {
             let first = listeners[..<index].first { other in
-                log.isSound(other.place) && other.address.collides(with: listener.address)
+                log.isValid(other.place) && other.address.collides(with: listener.address)
             }
             guard let first else { continue }
             log.mistake(

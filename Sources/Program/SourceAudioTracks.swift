@@ -4,7 +4,7 @@ import MediaKernels
 ///
 /// App audio and microphone audio are two tracks of one publication, on one clock; one of them may start and stop while
 /// the other continues. Positions are sample pairs, as in ``AudioRing``.
-struct SoundTracks: Sendable {
+struct SourceAudioTracks: Sendable {
     private struct Track: Sendable {
         let id: UInt8
         var ring: AudioRing
@@ -104,12 +104,12 @@ struct SoundTracks: Sendable {
     }
 
     /// Adds a block with its gain, one linear gain segment after the other.
-    private static func add(_ sound: [Float], _ range: Range<Int64>, by gain: GainRamp, onto target: inout [Float]) {
+    private static func add(_ audio: [Float], _ range: Range<Int64>, by gain: GainRamp, onto target: inout [Float]) {
         var from = range.lowerBound
         while from < range.upperBound {
             let to = min(range.upperBound, gain.nextBend(after: from))
             AudioMix.add(
-                sound, onto: &target, pairs: Int(from &- range.lowerBound)..<Int(to &- range.lowerBound),
+                audio, onto: &target, pairs: Int(from &- range.lowerBound)..<Int(to &- range.lowerBound),
                 from: gain.value(at: from), to: gain.value(at: to))
             from = to
         }

@@ -3,19 +3,19 @@ import Testing
 
 extension EndToEnd {
     @Suite("Two publishers are shown in sync with each other")
-    struct TogetherTests {
+    struct SyncTests {
         private static let bar = 50.0
 
         /// Offsets between two panes and two audio signals, in milliseconds; positive: the right one is later.
-        private struct Apart {
-            var pictures: [Double]
-            var sounds: [Double]
+        private struct Offsets {
+            var video: [Double]
+            var audio: [Double]
             /// The offsets of the video over time: the start of each stretch.
             var steps: [String] = []
 
             init(_ decoded: Decoded, _ tones: Tones, _ hertz: (Int, Int), from start: Double, to end: Double) {
                 let panes = (decoded.panes[0], decoded.panes[1])
-                self.pictures = decoded.times.indices.compactMap { index in
+                self.video = decoded.times.indices.compactMap { index in
                     guard (start...end).contains(decoded.times[index]), let left = panes.0[index].counter,
                         let right = panes.1[index].counter
                     else { return nil }
@@ -32,19 +32,19 @@ extension EndToEnd {
                     before = apart
                 }
                 let right = tones.onsets(hertz.1)
-                self.sounds = tones.onsets(hertz.0).filter { (start...end).contains($0) }.compactMap { onset in
+                self.audio = tones.onsets(hertz.0).filter { (start...end).contains($0) }.compactMap { onset in
                     right.map { ($0 - onset) * 1000 }.min { abs($0) < abs($1) }
                 }
             }
 
-            var worst: Double { (self.pictures + self.sounds).map { abs($0) }.max() ?? .infinity }
+            var worst: Double { (self.video + self.audio).map { abs($0) }.max() ?? .infinity }
 
             var text: String {
                 func range(_ values: [Double]) -> String {
                     String(format: "%.1f to %.1f", values.min() ?? .nan, values.max() ?? .nan)
                 }
-                return "\(self.pictures.count) pictures \(range(self.pictures)) ms, \(self.sounds.count) beeps "
-                    + "\(range(self.sounds)) ms"
+                return "\(self.video.count) pictures \(range(self.video)) ms, \(self.audio.count) beeps "
+                    + "\(range(self.audio)) ms"
             }
         }
 
@@ -117,13 +117,13 @@ extension EndToEnd {
             let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
             let tones = try Tones("\(directory)/audio.m3u8", media)
             for (index, span) in spans.enumerated() {
-                let apart = Apart(
+                let apart = Offsets(
                     decoded, tones, (clips.0.beepHertz, clips.1.beepHertz), from: span.from, to: span.to)
                 let way = hasStamps ? "by wall clock, one way 400 ms longer" : "by arrival"
                 EndToEnd.report(
                     "\(way), \(index == 0 ? "from the start" : "after a return"): \(apart.text) (bar: \(Self.bar)), "
                         + "\(room.events("encoder.overload_step").count) steps against overload")
-                #expect(apart.pictures.count >= 100 && apart.sounds.count >= 3, "\(state)")
+                #expect(apart.video.count >= 100 && apart.audio.count >= 3, "\(state)")
                 let seams =
                     room.events("source.reanchored").map { "\($0.time - origin) s: \($0.text("uid") ?? "")" }
                     + room.events("encoder.overload_step").map {

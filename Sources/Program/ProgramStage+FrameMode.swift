@@ -16,15 +16,17 @@ extension ProgramStage {
     }
 
     /// Sets the frame reduction from the next tick on. May be called from any thread.
-    package func setPictureThrift(_ thrift: OverloadFrameMode) {
-        self.thrift.store(thrift.rawValue, ordering: .relaxed)
+    package func setFrameMode(_ mode: OverloadFrameMode) {
+        self.frameModeValue.store(mode.rawValue, ordering: .relaxed)
     }
 
-    var pictureThrift: OverloadFrameMode { OverloadFrameMode(rawValue: self.thrift.load(ordering: .relaxed)) ?? .none }
+    var frameMode: OverloadFrameMode {
+        OverloadFrameMode(rawValue: self.frameModeValue.load(ordering: .relaxed)) ?? .none
+    }
 
     /// Whether the canvas of a tick may repeat the previous one.
     func repeatsPicture(at tick: Int64) -> Bool {
-        switch self.pictureThrift {
+        switch self.frameMode {
         case .none: false
         // Renditions at half the frame rate use the even ticks.
         case .half: tick % 2 != 0
