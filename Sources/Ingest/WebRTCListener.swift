@@ -50,6 +50,7 @@ final class WebRTCListener: ChannelInboundHandler {
     var routes = WebRTCRoutes<SocketAddress, WebRTCPublisher>()
     private var context: ChannelHandlerContext?
     private var output = WebRTCSessionOutput()
+    private var checkLimiter: CheckLimiter
     /// Publishers whose timer may have to be set again after this read.
     private var touched: [Int: WebRTCPublisher] = [:]
     var isStopped = false
@@ -61,6 +62,7 @@ final class WebRTCListener: ChannelInboundHandler {
         self.settings = settings
         self.identity = identity
         self.loop = loop
+        self.checkLimiter = CheckLimiter(now: core.clock.now())
         self.streamLimiter = ConnectionLimiter(
             maximum: core.configuration.maximumConnections,
             maximumPerPlace: core.configuration.maximumWaitingPerAddress)
@@ -99,9 +101,12 @@ final class WebRTCListener: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = self.unwrapInboundIn(data)
-        var bytes = Array(envelope.data.readableBytesView)
-        guard let first = bytes.first else { return }
+        guard let first = envelope.data.readableBytesView.first else { return }
         let now = self.core.clock.now()
+        guard self.checkLimiter.allows(first, isKnown: self.routes[envelope.remoteAddress] != nil, now: now) else {
+            return self.noteStranger()
+        }
+        var bytes = Array(envelope.data.readableBytesView)
         if first < 4 { return self.receiveCheck(bytes, at: envelope.remoteAddress, now) }
         guard let route = self.routes[envelope.remoteAddress], let session = route.owner.session else {
             self.strangers &+= 1

@@ -55,6 +55,7 @@ final class WHEPListener: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var usesSegments = WHEPListener.canSegment
     private var output = ViewerOutput()
+    private var checkLimiter: CheckLimiter
     private var touched: [Int: Viewer] = [:]
     private var strangers: UInt64 = 0
     /// Copies the statistics; cancelled at the end.
@@ -69,6 +70,7 @@ final class WHEPListener: ChannelInboundHandler {
         self.clock = clock
         self.logger = logger
         self.loop = loop
+        self.checkLimiter = CheckLimiter(now: clock.now())
         self.streamLimiter = ConnectionLimiter(
             maximum: settings.maxViewers * 2 + 64, maximumPerPlace: Self.mostWaitingPerPlace)
         let program = ProgramClock(now: clock.now(), wallClock: wallClock)
@@ -119,9 +121,12 @@ final class WHEPListener: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = self.unwrapInboundIn(data)
-        var bytes = Array(envelope.data.readableBytesView)
-        guard let first = bytes.first else { return }
+        guard let first = envelope.data.readableBytesView.first else { return }
         let now = self.clock.now()
+        guard self.checkLimiter.allows(first, isKnown: self.routes[envelope.remoteAddress] != nil, now: now) else {
+            return self.noteStranger()
+        }
+        var bytes = Array(envelope.data.readableBytesView)
         if first < 4 { return self.receiveCheck(bytes, from: envelope.remoteAddress, now) }
         guard let route = self.routes[envelope.remoteAddress] else {
             self.strangers &+= 1
