@@ -133,7 +133,7 @@ struct SceneSelectorTests {
             _ = room.comes(id, now: 0)
         }
         let arrivals = Dictionary(
-            uniqueKeysWithValues: ids.map { ($0, SourceStateMachine.Arrivals(picture: 0, audio: 0)) })
+            uniqueKeysWithValues: ids.map { ($0, SourceStateMachine.Arrivals(video: 0, audio: 0)) })
         let told = room.receive(.poll(arrivals), now: 2 * Self.second)
         #expect(told.states == ids.map { _ in .stalled })
         let order = told.compactMap { if case .tell(let id, _) = $0 { id } else { nil } }
