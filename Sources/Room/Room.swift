@@ -124,7 +124,6 @@ package final class Room: Sendable {
     var fps: Int { self.sceneParts.times.fps }
     package var isOffline: Bool { self.sourceParts.isOffline }
     package var pipeline: Pipeline { self.sharedPipeline.pipeline }
-    /// ``pipeline``, for readers that do not copy it.
     var sharedPipeline: SharedPipeline { self.value.withLock { $0.api.documents.shared } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// Outputs that are incomplete when ``run()`` has returned, and that the next worker can complete; nil if there are
@@ -386,9 +385,7 @@ package final class Room: Sendable {
         return Int64(output.gopFrames * output.segmentGops)
     }
 
-    func addPendingWork(_ pendingWork: MediaError) {
-        self.value.withLock { $0.lifecycle.pendingWork = $0.lifecycle.pendingWork ?? pendingWork }
-    }
+    func addPendingWork(_ work: MediaError) { self.value.withLock { $0.lifecycle.add(work) } }
 
     private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
         self.addPendingWork(MediaError(code, what, at: "hls", fix: fix))

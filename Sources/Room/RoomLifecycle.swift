@@ -32,6 +32,9 @@ struct RoomLifecycle: Sendable {
     ///   has started.
     func isPlayable(hasPackager: Bool) -> Bool { self.isPlayable || self.isStarted && !hasPackager }
 
+    /// Notes work that this worker leaves to the next one. The first note counts.
+    mutating func add(_ work: MediaError) { self.pendingWork = self.pendingWork ?? work }
+
     /// Starts to stop the room. Does nothing if it is stopping already: the first reason counts.
     ///
     /// - Parameter until: Deadline for the room's end, in nanoseconds of the monotonic clock.

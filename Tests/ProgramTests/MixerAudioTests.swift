@@ -56,14 +56,17 @@ struct MixerAudioTests {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         for source in [self.anchor, self.guest] { mixer.setGain(1, of: source, at: -10) }
         var heard: [Float] = []
+        // In pairs. The mixer reads ahead of what it returns, because the limiter looks ahead.
+        var bad: Range<Int64> = 0..<0
         for block in 0..<8 {
-            heard += mixer.nextBlock { source, _, target in
-                self.value(source, &target, source == self.anchor ? 0.125 : block == 2 ? .nan : 0.25)
+            heard += mixer.nextBlock { source, range, target in
+                if block == 2, source == self.guest { bad = range }
+                return self.value(source, &target, source == self.anchor ? 0.125 : block == 2 ? .nan : 0.25)
             }
         }
-        // Block 2 is read 256 pairs ahead, because the limiter looks ahead.
-        let bad = (2 * 1_024 + 256) * 2..<(3 * 1_024 + 256) * 2
-        #expect(heard.indices.allSatisfy { heard[$0] == (bad.contains($0) ? 0.125 : 0.375) })
+        #expect(bad.count == 1_024 && bad.lowerBound >= 2_048)
+        let wrong = heard.indices.filter { heard[$0] != (bad.contains(Int64($0 / 2)) ? 0.125 : 0.375) }
+        #expect(wrong.isEmpty, "\(wrong.prefix(4)) \(wrong.prefix(4).map { heard[$0] }), \(bad)")
         let levels = mixer.levels()
         #expect(abs((levels.sources[self.anchor]?.peak ?? 0) + 18_062) < 20)
         #expect(abs((levels.sources[self.guest]?.peak ?? 0) + 12_041) < 20)
