@@ -65,7 +65,8 @@ struct MixerAudioTests {
             }
         }
         #expect(bad.count == 1_024 && bad.lowerBound >= 2_048)
-        let wrong = heard.indices.filter { heard[$0] != (bad.contains(Int64($0 / 2)) ? 0.125 : 0.375) }
+        // The first pair is on the ramp of the gains.
+        let wrong = heard.indices.dropFirst(2).filter { heard[$0] != (bad.contains(Int64($0 / 2)) ? 0.125 : 0.375) }
         #expect(wrong.isEmpty, "\(wrong.prefix(4)) \(wrong.prefix(4).map { heard[$0] }), \(bad)")
         let levels = mixer.levels()
         #expect(abs((levels.sources[self.anchor]?.peak ?? 0) + 18_062) < 20)
