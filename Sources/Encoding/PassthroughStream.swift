@@ -25,7 +25,7 @@ package struct PassthroughStream: Sendable {
     private struct GOP {
         let tick: Int64
         let pts: Int64
-        /// Number of packets so far (`count`), and their last tick relative to ``tick`` (`last`).
+        /// Number of packets so far (`count`), and the highest of their ticks relative to ``tick`` (`last`).
         var count: Int64 = 0
         var last: Int64 = -1
         var bytes: Int64 = 0

@@ -9,7 +9,7 @@ package struct FileReader: Sendable {
     package let place: String
     /// Whether the file may be a named pipe, whose writer the reading thread waits for.
     package let allowsPipe: Bool
-    /// The file that ``probe()`` opened. Probing takes as long as decoding several frames, so it is done only once.
+    /// The file that ``probe()`` opened. Probing takes as long as decoding several frames, so it is not done again for the first pass.
     private var opened: OpenedFile?
 
     package init(path: String, loops: Bool, place: String, allowsPipe: Bool = false) {

@@ -16,7 +16,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
     package var malformedRTCP: UInt64 = 0
     /// Packets with a payload type that was not negotiated.
     package var unknownPayloadType: UInt64 = 0
-    /// Packets of an SSRC that belongs to no stream; see ``StreamTable/Match/refused``.
+    /// Packets whose SSRC belongs to no stream, or to one with another payload type; see ``StreamTable/Match/refused``.
     package var refusedSource: UInt64 = 0
     /// Jumps of RTP times.
     package var timeJumps = 0

@@ -48,6 +48,6 @@ package enum RTPVerdict: Sendable, Hashable {
     case malformed
     /// No negotiated track has the packet's payload type.
     case unknownPayloadType
-    /// The packet's SSRC belongs to no stream; see ``StreamTable/Match/refused``.
+    /// The packet's SSRC belongs to no stream, or to one with another payload type; see ``StreamTable/Match/refused``.
     case refusedSource
 }

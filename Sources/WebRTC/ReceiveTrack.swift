@@ -323,7 +323,7 @@ package struct ReceiveTrack: Sendable {
         }
     }
 
-    /// Abandons the missing packets before the first one that waits, and gives out those after them.
+    /// Abandons the missing packets before the first one that waits, and gives out the packets from that one to the next missing one.
     private mutating func abandon(into ordered: inout [OrderedPacket]) {
         guard let start = self.next, self.missing.first?.sequence == start else {
             self.missing.removeAll()

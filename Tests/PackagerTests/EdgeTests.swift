@@ -67,7 +67,7 @@ struct EdgeTests {
         #expect(Self.lists.allSatisfy { !viewer.last($0).isEmpty })
     }
 
-    @Test("a segment equals its parts joined, in memory and on disk")
+    @Test("the live edge's segment equals its parts joined and the segment in the store")
     func bytes() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)

@@ -109,7 +109,7 @@ struct NoiseSuppressorTests {
         return path
     }
 
-    @Test("a model is read from a path with any characters, and every sample keeps its time")
+    @Test("a noise model is read from a path with a blank, brackets and a comma; filtered samples keep their time")
     func model() throws {
         let path = try Self.file(Self.transparent)
         defer { try? FileManager.default.removeItem(atPath: path) }
