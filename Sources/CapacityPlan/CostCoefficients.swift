@@ -30,7 +30,7 @@ package struct CostCoefficients: Sendable, Hashable {
     /// Cost of encoding with adaptive B-frames (two or more in a row), in percent of the cost without them.
     package static let adaptiveBFrames: Int64 = 138
     /// Cost of suppressing the noise of a source's audio with `fft`, in percent of ``aacPerSecond``: 0.015 cores of the
-    /// reference machine.
+    /// reference machine when measured alone; up to 0.025 were measured in a room.
     package static let noiseFilter: Int64 = 115
     /// The same with `model`, for a model of the usual size: 0.017 cores.
     package static let noiseModel: Int64 = 131

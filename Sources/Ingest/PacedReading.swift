@@ -112,8 +112,8 @@ package final class PacedReading {
         }
     }
 
-    /// Reads the bytes that have waited for as long as they may. Reading them here saves a wake-up by the socket and two changes
-    /// of its low-water mark. If there are none, the socket reports the next ones at once.
+    /// Reads the bytes that have waited for as long as they may. This read saves a wake-up by the socket, and saves lowering and
+    /// raising the socket's low-water mark. If no bytes wait, then the socket reports the next bytes at once.
     private func readOverdue() {
         guard !self.isPaused, let socket = self.socket, let count = self.grid.reader.read(socket, of: self.channel),
             count > 0

@@ -19,8 +19,8 @@ package struct MixerChannel: Sendable {
     }
 
     /// Reads the audio of `range` if the source is audible. For an inaudible source, reads the audio of `lag` pairs
-    /// earlier if `isWanted`, for metering. NaN becomes silence and infinity the largest sample here, before the sources are
-    /// added and measured: in the sum, one source's NaN would silence all sources.
+    /// earlier if `isWanted`, for metering. NaN becomes silence, and infinity the largest sample. Decoded audio is checked
+    /// already; this check protects the other sources if a later step makes such a sample.
     mutating func take(
         _ range: Range<Int64>, isWanted: Bool, lag: Int64, _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
     ) {

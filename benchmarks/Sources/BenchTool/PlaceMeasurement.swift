@@ -1,6 +1,6 @@
-/// Measures the fraction of R1's CPU time outside the codecs: `floor/where.c` records the program counter every few milliseconds
-/// of CPU time. It needs no hardware counters, which most rented machines lack. The program runs at its usual speed, which it does not
-/// under valgrind.
+/// Measures the fraction of R1's CPU time outside the codecs. While the program uses CPU time, `floor/where.c` records its program
+/// counter every few milliseconds. The measurement needs no hardware counters, which most rented machines lack, and does not slow
+/// the program down as valgrind does.
 struct PlaceMeasurement {
     /// Path of `r1.sh`.
     let script: String
