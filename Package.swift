@@ -246,7 +246,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: house),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: judged),
-        .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
+        .testTarget(
+            name: "MediaKernelsTests", dependencies: ["TestSupport", "KernelSuite", "MediaKernels"],
+            swiftSettings: house),
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
         .testTarget(name: "ThreadingTests", dependencies: ["TestSupport", "Threading"], swiftSettings: judged),

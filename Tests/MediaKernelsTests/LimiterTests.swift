@@ -1,3 +1,4 @@
+import KernelSuite
 import MediaKernels
 import TestSupport
 import Testing

@@ -6,7 +6,7 @@
 
 /// The noise reducer in its simplest form, in double precision: each channel is transformed by itself, by a recursive
 /// transform that computes its sines anew.
-struct PlainNoiseReducer {
+package struct PlainNoiseReducer {
     private struct Complex {
         var real = 0.0
         var imaginary = 0.0
@@ -29,7 +29,9 @@ struct PlainNoiseReducer {
     private var windows = 0
     private var learned = 0
 
-    mutating func processed(_ samples: [Float]) -> [Float] {
+    package init() {}
+
+    package mutating func processed(_ samples: [Float]) -> [Float] {
         self.pending += samples
         var output: [Float] = []
         while self.pending.count >= Self.size {
