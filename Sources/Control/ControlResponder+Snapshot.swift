@@ -36,7 +36,7 @@ extension ControlResponder {
         of uid: String, _ query: [(name: String, value: String)], _ head: HTTPRequest,
         _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) throws(ControlFailure) {
-        try Self.refuseUnknown(query, known: ["width", "streamType"])
+        try Self.refuseUnknown(query, known: ["width", "live", "streamType"])
         var width = Self.defaultStillWidth
         if let text = query.last(where: { $0.name == "width" })?.value {
             guard let value = Int(text), Self.stillWidths.contains(value) else {
@@ -44,9 +44,16 @@ extension ControlResponder {
             }
             width = value
         }
+        var isLive = false
+        if let text = query.last(where: { $0.name == "live" })?.value {
+            guard let value = Bool(text) else {
+                throw .invalidFormat("\"\(text.prefix(32))\" is not a valid value of live", fix: "use true or false")
+            }
+            isLive = value
+        }
         let streamType = query.last { $0.name == "streamType" }?.value ?? Self.defaultStreamType
         let known = head.headerFields[.ifNoneMatch].map { $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }
-        self.room.still(of: (uid, streamType), width: width, known: known) { result in
+        self.room.still(of: (uid, streamType), width: width, isLive: isLive, known: known) { result in
             switch result {
             case .failure(let failure): answer(.problem(failure))
             case .success(let still):

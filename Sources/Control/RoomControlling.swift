@@ -133,11 +133,13 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Parameters:
     ///   - width: Width in pixels, 16 to 1,280; the height is in proportion.
+    ///   - isLive: Whether more such requests will follow within a second, so that all frames of the source be decoded for
+    ///     them, also while it is not on air. The room does this for one source at a time, and not on an overloaded machine.
     ///   - known: The tag of the still that the client already has; nil if it has none.
     ///   - answer: Called once, on any thread: the still, or 404 if the source is unknown or has no frame, 410 if the room
     ///     ends, or 429 if the machine is overloaded or too many requests wait. It must not block.
     func still(
-        of source: (uid: String, streamType: String), width: Int, known: String?,
+        of source: (uid: String, streamType: String), width: Int, isLive: Bool, known: String?,
         _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void)
 
     /// Sends timed metadata to every viewer, synchronized with a frame. The same `id` with the same content again changes
@@ -305,7 +307,7 @@ extension RoomControlling {
 
     /// By default there are no frames.
     package func still(
-        of source: (uid: String, streamType: String), width: Int, known: String?,
+        of source: (uid: String, streamType: String), width: Int, isLive: Bool, known: String?,
         _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
     ) { answer(.failure(.notFound("there is no frame yet", fix: "repeat the request when the source is published"))) }
 }

@@ -1,6 +1,7 @@
 package import MediaTypes
 
-/// Decides which sources must be fully decoded: those that are visible or audible, or will be within a second.
+/// Decides which sources must be fully decoded: those that are visible or audible, or will be within a second, and those
+/// that a page shows.
 extension ProgramStage {
     /// Updates for every source whether it is needed at `tick` or within the next second. Called on the program thread,
     /// once per tick.
@@ -20,10 +21,11 @@ extension ProgramStage {
         let background = self.shared.withLock { $0.background }
         for source in background { presence.insert(heard: source) }
         let isHeld = self.frameMode == .hold
+        let time = self.time(of: tick)
         for (id, source) in sources {
-            let isSeen = presence.seen.contains(id)
-            source.buffer.need.setAway(!isSeen && !presence.heard.contains(id))
-            source.buffer.need.setHidden(isHeld || !isSeen || self.isUnseen(id))
+            let (isSeen, isKept) = (presence.seen.contains(id), source.buffer.need.isKeptDecoded(at: time))
+            source.buffer.need.setAway(!isSeen && !isKept && !presence.heard.contains(id))
+            source.buffer.need.setHidden(isHeld || !isKept && (!isSeen || self.isUnseen(id)))
         }
     }
 

@@ -286,7 +286,7 @@ package final class ProgramStage: Sendable {
     // MARK: The program thread
 
     /// Program time at which a tick begins, rounded to the nanosecond.
-    private func time(of tick: Int64) -> Int64 {
+    func time(of tick: Int64) -> Int64 {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.settings.canvas.fps))
     }
 

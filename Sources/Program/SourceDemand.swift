@@ -6,6 +6,7 @@ package final class SourceDemand: Sendable {
     private let away = Atomic<Bool>(false)
     private let thrifty = Atomic<Bool>(false)
     private let plain = Atomic<Bool>(false)
+    private let kept = Atomic<Int64>(.min)
     private let waker = Mutex<(@Sendable () -> Void)?>(nil)
     private let awayWatcher = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
@@ -37,6 +38,13 @@ package final class SourceDemand: Sendable {
             body(self.isAway)
         }
     }
+
+    /// Requests that all frames of the source be decoded up to a program time in nanoseconds, also while it is not visible:
+    /// a page shows it. Replaces an earlier request. May be called from any thread.
+    package func keepDecoded(until time: Int64) { self.kept.store(time, ordering: .relaxed) }
+
+    /// Whether ``keepDecoded(until:)`` requests all frames at this program time, in nanoseconds.
+    func isKeptDecoded(at time: Int64) -> Bool { time < self.kept.load(ordering: .relaxed) }
 
     /// Whether the machine is overloaded, so that noise is not suppressed, and a hidden source that becomes visible may
     /// wait for its next key frame, if that is cheaper than decoding the frames before it.

@@ -107,13 +107,13 @@ extension ModerationHost {
 
     /// Answers a request for a still of a source.
     func sendStill(
-        of source: (uid: String, streamType: String), width: Int, known: String?,
+        of source: (uid: String, streamType: String), width: Int, isLive: Bool, known: String?,
         _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
     ) {
         do throws(ControlFailure) {
             let found = try self.source(source.uid, source.streamType)
             self.sourceParts.stills.request(
-                of: found, width: width, known: known, isPaused: self.areStillsPaused, answer)
+                of: found, width: width, isLive: isLive, known: known, isPaused: self.areStillsPaused, answer)
         } catch {
             answer(.failure(error))
         }

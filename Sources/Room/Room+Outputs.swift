@@ -94,9 +94,9 @@ extension Room {
     }
 
     package func still(
-        of source: (uid: String, streamType: String), width: Int, known: String?,
+        of source: (uid: String, streamType: String), width: Int, isLive: Bool, known: String?,
         _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
     ) {
-        self.sendStill(of: source, width: width, known: known, answer)
+        self.sendStill(of: source, width: width, isLive: isLive, known: known, answer)
     }
 }

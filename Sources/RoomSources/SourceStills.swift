@@ -10,7 +10,8 @@ import Synchronization
 /// no thread, unless a still is requested.
 ///
 /// A still shows the newest frame that the source's decoder has output, or the source's last key frame, whichever arrived
-/// later. Viewers may not have seen the key frame yet. Frames of an earlier publication are not used while the source is
+/// later. Viewers may not have seen the key frame yet. A live still shows the newer decoded frame of the two, since all frames
+/// are decoded for it; see ``FullyDecodedSource``. Frames of an earlier publication are not used while the source is
 /// published again.
 package final class SourceStills: Sendable {
     /// Receives a still, or why there is none. Called once, on any thread. It must not block.
@@ -22,11 +23,13 @@ package final class SourceStills: Sendable {
     struct Waiter: Sendable {
         /// The tag of the file that the client already has; nil if it has none.
         var known: String?
+        var isLive: Bool
         var answer: Answer
     }
 
     private struct State {
         var cache = StillCache<Waiter>()
+        var decoded = FullyDecodedSource()
         /// The sources whose stills were requested.
         var sources: [SourceID: RoomSource] = [:]
         var counts = Counts()
@@ -74,13 +77,16 @@ package final class SourceStills: Sendable {
     /// - Parameters:
     ///   - width: Width in pixels, in ``widths``. The height is in proportion, and at most twice the width; a smaller
     ///     frame is not enlarged.
+    ///   - isLive: Whether all frames of the source be decoded for ``FullyDecodedSource/duration``.
     ///   - known: The tag of the still that the client already has; nil if it has none.
     ///   - isPaused: Whether the machine is overloaded. Then no still is made, but an earlier one may be sent again.
     package func request(
-        of source: RoomSource, width: Int, known: String? = nil, isPaused: Bool, _ answer: @escaping Answer
+        of source: RoomSource, width: Int, isLive: Bool = false, known: String? = nil, isPaused: Bool,
+        _ answer: @escaping Answer
     ) {
         let id = source.spec.id
-        guard let frame = self.newest(of: source) else { return answer(.failure(Self.missing(source))) }
+        if isLive, !isPaused { self.decodeFully(source) }
+        guard let frame = self.newest(of: source, isLive: isLive) else { return answer(.failure(Self.missing(source))) }
         let now = self.machine.now()
         if known == Self.tag(frame.id, width) { return answer(.success(self.unchanged(frame, width))) }
         let (refusal, file) = self.state.withLock { state -> (ControlFailure?, StillCache<Waiter>.File?) in
@@ -89,7 +95,7 @@ package final class SourceStills: Sendable {
             }
             if state.isStopped { return (Self.ended, nil) }
             if isPaused { return (Self.paused, nil) }
-            guard state.cache.add(Waiter(known: known, answer: answer), for: id, width: width) else {
+            guard state.cache.add(Waiter(known: known, isLive: isLive, answer: answer), for: id, width: width) else {
                 return (Self.busy, nil)
             }
             state.sources[id] = source
@@ -103,10 +109,26 @@ package final class SourceStills: Sendable {
         self.wake.signal()
     }
 
+    private func decodeFully(_ source: RoomSource) {
+        // Of a source with a long delay, the newest key frame is more useful than frames that are decoded later.
+        guard Self.wait(of: source) <= Self.longestWait, let time = self.clock.now() else { return }
+        let now = self.machine.now()
+        let isGranted = self.state.withLock { !$0.isStopped && $0.decoded.request(source.spec.id, now: now) }
+        if isGranted { source.buffer.need.keepDecoded(until: time &+ FullyDecodedSource.duration) }
+    }
+
+    /// Longest time between the arrival of a frame and its decoding at which live stills show decoded frames, in nanoseconds.
+    private static let longestWait: Int64 = 1_000_000_000
+
+    private static func wait(of source: RoomSource) -> Int64 {
+        (source.decode.timing.buffered ?? source.decode.jitterBuffer) &+ source.decode.wantedOffset
+    }
+
     /// Removes the files of a source that has left the room.
     package func forget(_ source: SourceID) {
         self.state.withLock { state in
             state.cache.forget(source)
+            state.decoded.forget(source)
             state.sources[source] = nil
         }
     }
@@ -169,7 +191,8 @@ package final class SourceStills: Sendable {
     }
 
     private func carryOut(_ job: StillCache<Waiter>.Job, _ source: RoomSource?, _ writers: inout [JPEGWriter]) {
-        guard let source, let frame = self.newest(of: source) else {
+        let isLive = job.waiters.values.joined().contains(where: \.isLive)
+        guard let source, let frame = self.newest(of: source, isLive: isLive) else {
             let failure = source.map { Self.missing($0) } ?? Self.removed(job.source)
             for waiter in job.waiters.values.joined() { waiter.answer(.failure(failure)) }
             return
@@ -227,7 +250,10 @@ package final class SourceStills: Sendable {
     }
 
     /// The frame that arrived last: decoded, or the last key frame; nil if there is neither.
-    private func newest(of source: RoomSource) -> Frame? {
+    ///
+    /// - Parameter isLive: Whether all frames of the source are decoded. Then a decoded frame is preferred to a key frame that
+    ///   waits for the decoder.
+    private func newest(of source: RoomSource, isLive: Bool = false) -> Frame? {
         let zero = self.clock.zero ?? 0
         let tapped = source.tapped
         var decoded = source.buffer.newest.map { newest in
@@ -241,9 +267,10 @@ package final class SourceStills: Sendable {
             decoded = nil
         }
         guard let key = tapped.keyFrame else { return decoded }
-        if let decoded, decoded.arrival >= key.packet.arrival { return decoded }
+        let lead = isLive ? Self.longestWait : 0
+        if let decoded, decoded.arrival &+ lead >= key.packet.arrival { return decoded }
         // An estimate from the arrival time: the frame's own timestamp is not used.
-        let wait = (source.decode.timing.buffered ?? source.decode.jitterBuffer) &+ source.decode.wantedOffset
+        let wait = Self.wait(of: source)
         return Frame(
             id: .coded(key.packet.arrival), content: .key(key), arrival: key.packet.arrival,
             shown: self.clock.program(of: key.packet.arrival).map { $0 &+ wait })

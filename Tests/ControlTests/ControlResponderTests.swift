@@ -47,14 +47,15 @@ struct ControlResponderTests {
         #expect(first.fields[.eTag] == "\"f1-640\"" && first.fields[.cacheControl] == "private, no-cache")
         #expect(first.fields[try #require(HTTPField.Name("X-Tandem-Age-Ms"))] == "40")
         #expect(Self.reply(.get, "/v1/sources/1001/still.jpg", room: room).status == 200)
-        #expect(room.calls == ["still a/b sub 640", "still 1001 main 320"])
+        #expect(Self.reply(.get, "/v1/sources/1001/still.jpg?live=true", room: room).status == 200)
+        #expect(room.calls == ["still a/b sub 640", "still 1001 main 320", "still 1001 main 320 live"])
         let responder = ControlResponder(room: room, guardian: AccessGuard(listen: .unix(path: "/a"), token: nil))
         let head = HTTPRequest(
             method: .get, scheme: "http", authority: "a", path: "/v1/sources/1001/still.jpg",
             headerFields: [.ifNoneMatch: "\"f1-320\""])
         let same = responder.reply(to: ListenerRequest(head: head, body: .bytes([])))
         #expect(same.status == .notModified && same.body.count == 0)
-        for query in ["width=15", "width=1281", "width=a", "height=16"] {
+        for query in ["width=15", "width=1281", "width=a", "height=16", "live=1"] {
             #expect(Self.reply(.get, "/v1/sources/1001/still.jpg?\(query)", room: room).status == 400)
         }
         #expect(Self.reply(.post, "/v1/sources/1001/still.jpg", room: room).status == 405)

@@ -212,10 +212,10 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
     }
 
     func still(
-        of source: (uid: String, streamType: String), width: Int, known: String?,
+        of source: (uid: String, streamType: String), width: Int, isLive: Bool, known: String?,
         _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
     ) {
-        self.note("still \(source.uid) \(source.streamType) \(width)")
+        self.note("still \(source.uid) \(source.streamType) \(width)\(isLive ? " live" : "")")
         let tag = "\"f1-\(width)\""
         answer(.success(SourceStill(tag: tag, ageMs: 40, bytes: known == tag ? nil : Array("jpeg".utf8))))
     }

@@ -90,6 +90,20 @@ struct SourceStillsTests {
         #expect(!isKept(Self.second, .coded(9), now))
     }
 
+    @Test("all frames are decoded of one source at a time: of another only 1.5 s after the last request for the first")
+    func fullyDecoded() {
+        var decoded = FullyDecodedSource()
+        let second: Int64 = 1_000_000_000
+        func isGranted(_ source: SourceID, _ now: Int64) -> Bool { decoded.request(source, now: now) }
+        #expect(isGranted(Self.first, 0) && isGranted(Self.first, second) && !isGranted(Self.second, second))
+        #expect(!isGranted(Self.second, 5 * second / 2 - 1) && isGranted(Self.second, 5 * second / 2))
+        #expect(!isGranted(Self.first, 3 * second))
+        decoded.forget(Self.first)
+        #expect(!isGranted(Self.first, 3 * second))
+        decoded.forget(Self.second)
+        #expect(isGranted(Self.first, 3 * second))
+    }
+
     @Test("a still has square pixels, keeps the aspect ratio, is not enlarged and not taller than twice its width")
     func sizes() {
         func size(_ width: Int, _ height: Int, _ across: Int32 = 1, _ down: Int32 = 1, to wanted: Int) -> [Int] {

@@ -1,9 +1,9 @@
-// The latest picture of each source: polled while the page is visible, more often for an enlarged source.
+// The latest picture of each source: polled while the page is visible. Of an enlarged source the room decodes all frames.
 import { sleep } from "./dom.js";
 import { sourceKey, sourcePath } from "./api.js";
 import { store } from "./store.js";
 
-const usual = 2000, enlarged = 500, absent = 10_000;   // ms between requests
+const usual = 2000, enlarged = 240, absent = 10_000;   // ms between requests
 const sends = /^(connected|publishing|live|stalled)$/;
 
 export class Stills {
@@ -32,17 +32,23 @@ export class Stills {
 
   async run() {
     for (;;) {
-      await sleep(250);
+      await sleep(this.large ? 60 : 250);
       if (document.visibilityState !== "visible" || store.isOver) continue;
       // One request at a time: a browser has only six connections to the room, and commands need one.
       for (const source of this.sources) {
-        const key = sourceKey(source);
-        if (!sends.test(source.state)) continue;
-        if (!this.known.has(key)) this.known.set(key, { url: null, tag: null, shownAt: 0, due: 0 });
-        const still = this.known.get(key);
-        if (performance.now() >= still.due) await this.load(source, key, still);
+        await this.loadIfDue(source);
+        const large = this.large && this.sources.find(other => sourceKey(other) === this.large);
+        if (large && large !== source) await this.loadIfDue(large);
       }
     }
+  }
+
+  async loadIfDue(source) {
+    const key = sourceKey(source);
+    if (!sends.test(source.state)) return;
+    if (!this.known.has(key)) this.known.set(key, { url: null, tag: null, shownAt: 0, due: 0 });
+    const still = this.known.get(key);
+    if (performance.now() >= still.due) await this.load(source, key, still);
   }
 
   async load(source, key, still) {
@@ -50,7 +56,7 @@ export class Stills {
     still.due = performance.now() + (isLarge ? enlarged : usual);
     try {
       const headers = { ...requestFields, ...waitingFields, ...(still.tag && still.isLarge === isLarge ? { "If-None-Match": still.tag } : {}) };
-      const response = await fetch(sourcePath(source, "/still.jpg", isLarge ? "&width=960" : ""), { headers, cache: "no-store", priority: "low" });
+      const response = await fetch(sourcePath(source, "/still.jpg", isLarge ? "&width=960&live=true" : ""), { headers, cache: "no-store", priority: "low" });
       const age = Number(response.headers.get("X-Tandem-Age-Ms") ?? 0);
       if (response.status === 304) { still.shownAt = Date.now() - age; return; }
       if (response.status !== 200) { if (!still.url) still.due = performance.now() + absent; return; }
