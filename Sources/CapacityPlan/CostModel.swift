@@ -34,6 +34,11 @@ package struct CostModel: Sendable {
         }
         let watched = pipeline.videoRenditions.filter { $0.when == .watched }
         cost.sleepNanoseconds = watched.reduce(self.scale(watched, pipeline)) { Self.sum($0, self.encode($1)) }
+        if !watched.isEmpty, watched.count == pipeline.videoRenditions.count, pipeline.raws.isEmpty {
+            // Nothing shows the canvas, so only key frames are decoded.
+            let keys = pipeline.sources.reduce(Int64(0)) { Self.sum($0, self.decode($1) / Self.keyFrameShare) }
+            cost.sleepNanoseconds = Self.sum(cost.sleepNanoseconds, max(0, scene.decode - keys))
+        }
         let heard = pipeline.sources.reduce(Int64(0)) { sum, source in
             Self.sum(sum, self.coefficients.audioPerSecond + self.coefficients.processingPerSecond(source.audio))
         }
@@ -67,15 +72,17 @@ package struct CostModel: Sendable {
             let shown = Set(panes.map { $0.pane.source })
             let decode = pipeline.sources.reduce(Int64(0)) { sum, source in
                 let whole = self.decode(source)
-                // A key frame every second or two, which costs more than other frames, and the parsing of the skipped
-                // bits.
-                return Self.sum(sum, shown.contains(source.id) ? whole : whole / 12)
+                return Self.sum(sum, shown.contains(source.id) ? whole : whole / Self.keyFrameShare)
             }
             let compose = self.compose(scene, panes, pipeline)
             if Self.sum(decode, compose) > Self.sum(dearest.decode, dearest.compose) { dearest = (decode, compose) }
         }
         return dearest
     }
+
+    /// The cost of decoding all frames of a source, divided by that of only its key frames: a key frame every second or two,
+    /// which costs more than other frames, and the parsing of the skipped bits.
+    private static let keyFrameShare: Int64 = 12
 
     private func decode(_ source: Pipeline.Source) -> Int64 {
         let stream = Self.stream(of: source)

@@ -1,7 +1,7 @@
 package import MediaTypes
 
-/// Decides at every tick whether all frames of the source that is passed through have to be decoded, or only its key
-/// frames. A value without threads or clocks.
+/// Decides at every tick whether all frames of the sources on air have to be decoded, or only their key frames. A value
+/// without threads or clocks.
 ///
 /// All frames are decoded if something shows the canvas: a rendition that is encoded, a raw output, a still. They are also
 /// decoded as soon as passthrough may end, so that the encoders then continue with the source's current frame.
@@ -10,13 +10,14 @@ package struct DecodeNeed: Sendable {
     package struct Facts: Sendable {
         /// The source whose packets are passed through at this tick and the next ones; `nil` if there is none.
         package var passed: SourceID?
-        /// Whether a rendition is encoded from the canvas, or is about to be.
+        /// Whether a rendition is encoded from the canvas, or is about to be. While a source is passed through, it cannot be
+        /// known how long, and `passed` is `nil`, this is true.
         package var isEncoded: Bool
         /// Whether an output takes every canvas.
         package var isRecorded: Bool
         /// Whether a still of the current canvas is requested.
         package var isStillWanted: Bool
-        /// Whether the canvas shows the current frame of its source.
+        /// Whether the canvas shows the current frames of its sources.
         package var isFresh: Bool
 
         package init(passed: SourceID?, isEncoded: Bool, isRecorded: Bool, isStillWanted: Bool, isFresh: Bool) {
@@ -30,8 +31,8 @@ package struct DecodeNeed: Sendable {
 
     /// What is decoded from the next tick on.
     package struct Decision: Sendable, Hashable {
-        /// The source of which only key frames are decoded from the next tick on; `nil`: all frames of all sources on air.
-        package var keyFramesOnly: SourceID?
+        /// The sources on air of which only key frames are decoded from the next tick on.
+        package var keyFramesOnly: KeyFrameSources
         /// Whether stills may be made of this tick's canvas. `false` while it shows an earlier frame because only key frames
         /// are decoded, or because the frames since the last key frame are still being decoded.
         package var isCanvasCurrent: Bool
@@ -49,13 +50,13 @@ package struct DecodeNeed: Sendable {
 
     /// Returns what is decoded from the next tick on. Must be called once for every tick, in order.
     package mutating func step(_ tick: Int64, _ facts: Facts) -> Decision {
-        if let source = facts.passed, !facts.isEncoded, !facts.isRecorded, !facts.isStillWanted {
+        if !facts.isEncoded, !facts.isRecorded, !facts.isStillWanted {
             self.wasReduced = true
-            return Decision(keyFramesOnly: source, isCanvasCurrent: false)
+            return Decision(keyFramesOnly: facts.passed.map { .one($0) } ?? .all, isCanvasCurrent: false)
         }
         if self.wasReduced { self.returning = tick }
         self.wasReduced = false
         if let returning = self.returning, facts.isFresh || tick - returning >= self.patience { self.returning = nil }
-        return Decision(keyFramesOnly: nil, isCanvasCurrent: self.returning == nil)
+        return Decision(keyFramesOnly: .none, isCanvasCurrent: self.returning == nil)
     }
 }

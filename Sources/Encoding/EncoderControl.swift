@@ -73,8 +73,8 @@ package final class EncoderControl: Sendable {
     /// Tracks that sleep now.
     package var sleepingTracks: Set<Int> { self.state.withLock { $0.asleep } }
 
-    /// Whether a track other than this one is encoded, or is about to wake.
-    package func encodes(otherThan track: Int) -> Bool {
+    /// Whether a track other than this one (`nil`: any track) is encoded, or is about to wake.
+    package func encodes(otherThan track: Int? = nil) -> Bool {
         self.state.withLock { state in
             state.entered.indices.contains {
                 $0 != track && !(state.asleep.contains($0) && state.resting.contains($0))

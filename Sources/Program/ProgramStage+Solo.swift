@@ -8,6 +8,9 @@ package struct FullCanvasSource: Sendable, Hashable {
     /// Whether the source, also below an overlay, is decoded up to the current time, so that the canvas shows its current
     /// frame; `true` if there is no such source.
     package var isFresh: Bool
+    /// Whether all sources that the scene shows are decoded up to the current time; `true` if it shows none, and during a
+    /// transition.
+    package var areAllFresh = true
     /// Format of the tick's canvas; `nil` before the first canvas.
     package var format: PictureFormat?
 }
@@ -39,11 +42,11 @@ extension Scene {
 }
 
 extension ProgramStage {
-    /// Marks the source whose decoded frames are not needed although it is on air: then only its key frames are
-    /// decoded. Replaces an earlier mark; `nil` clears it. May be called from any thread.
-    package func setUnseen(_ source: SourceID?) { self.unseen.withLock { $0 = source } }
+    /// Marks the sources whose decoded frames are not needed although they are on air: then only their key frames are
+    /// decoded. Replaces earlier marks. May be called from any thread.
+    package func setUnseen(_ sources: KeyFrameSources) { self.unseen.withLock { $0 = sources } }
 
-    /// Returns the source that fills the canvas of a tick, with the canvas's format.
+    /// Returns the source that fills the canvas of a tick, and what else ``FullCanvasSource`` has.
     ///
     /// - Parameters:
     ///   - sources: All sources of the program.
@@ -52,18 +55,26 @@ extension ProgramStage {
         _ player: borrowing SceneCompositor, _ hidden: Set<SourceID>, _ sources: [SourceID: Source],
         _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
     ) -> FullCanvasSource {
-        let format = player.last?.format
-        guard !player.isCrossing, let source = player.scene?.solo(in: self.scheduler.canvas), !hidden.contains(source)
-        else { return FullCanvasSource(source: nil, isFresh: true, format: format) }
-        let time = selected[source]?.time ?? .min
-        let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
-        return FullCanvasSource(source: self.overlays.isBusy ? nil : source, isFresh: isFresh, format: format)
+        var view = FullCanvasSource(source: nil, isFresh: true, format: player.last?.format)
+        guard !player.isCrossing, let scene = player.scene else { return view }
+        func isFresh(_ source: SourceID) -> Bool {
+            sources[source]?.buffer.need.isHidden != true
+                && (selected[source]?.time ?? .min) >= due &- 2 &* interval
+        }
+        view.areAllFresh = scene.panes.allSatisfy { pane in
+            !pane.videoPush || hidden.contains(pane.source) || isFresh(pane.source)
+        }
+        if let source = scene.solo(in: self.scheduler.canvas), !hidden.contains(source) {
+            view.isFresh = isFresh(source)
+            view.source = self.overlays.isBusy ? nil : source
+        }
+        return view
     }
 
     /// Whether only the key frames of a source on air need to be decoded; see ``setUnseen(_:)``. `false` while an
     /// overlay is played, or while another scene is scheduled or in transition, which may show the source differently.
     func isUnseen(_ source: SourceID) -> Bool {
-        guard self.unseen.withLock({ $0 }) == source, !self.overlays.isBusy else { return false }
+        guard self.unseen.withLock({ $0.contains(source) }), !self.overlays.isBusy else { return false }
         return self.scheduler.state.withLock { $0.pending.isEmpty && $0.leaving == nil }
     }
 }

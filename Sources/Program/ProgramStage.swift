@@ -156,8 +156,8 @@ package final class ProgramStage: Sendable {
     private let settings: Settings
     /// Raw value of the current ``OverloadFrameMode``.
     let frameModeValue = Atomic<Int>(0)
-    /// A source that is on air but whose decoded frames are not needed; see ``setUnseen(_:)``.
-    let unseen = Mutex<SourceID?>(nil)
+    /// Sources on air whose decoded frames are not needed; see ``setUnseen(_:)``.
+    let unseen = Mutex<KeyFrameSources>(.none)
     private let outputs: Outputs
     /// Clock on which the program thread sleeps.
     let machine: any SleepClock

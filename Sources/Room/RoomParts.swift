@@ -245,9 +245,14 @@ struct RoomParts {
                 ladder.setWaits($0)
                 joint.get()?.setCatchingUp($0)
             })
-        if let passthrough {
+        let unwatched = passthrough == nil ? UnwatchedCanvas(pipeline, ladder) : nil
+        if passthrough != nil || unwatched != nil {
             outputs.shown = { tick, view in
-                let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
+                let isWanted = snapshots.isAwaited
+                guard
+                    let outcome = passthrough?.step(tick, view, isStillWanted: isWanted)
+                        ?? unwatched?.step(tick, view, isStillWanted: isWanted)
+                else { return }
                 if let canvas = outcome.canvas { snapshots.note(canvas) }
                 guard let sources = joint.get()?.sourceParts else { return }
                 sources.program.setUnseen(outcome.keyFramesOnly)

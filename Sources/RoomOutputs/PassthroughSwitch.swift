@@ -10,10 +10,10 @@ import Synchronization
 /// Passes the packets of the sources to a ``PassthroughGate`` at every tick, and carries out its decisions. Used on the
 /// program thread, except where stated.
 package final class PassthroughSwitch: Sendable {
-    /// What a tick means for the source that is passed through.
+    /// What a tick means for the sources on air.
     package struct Outcome: Sendable, Hashable {
-        /// The source of which only key frames are decoded from the next tick on; nil: all frames are decoded.
-        package var keyFramesOnly: SourceID?
+        /// The sources of which only key frames are decoded from the next tick on.
+        package var keyFramesOnly: KeyFrameSources
         /// What the canvas shows from this tick on; nil if that is as it was at the tick before. At first it is current, and no
         /// source is passed through.
         package var canvas: SnapshotService.Canvas?
@@ -139,7 +139,7 @@ package final class PassthroughSwitch: Sendable {
             keyFramesOnly: need.keyFramesOnly, canvas: canvas, keyFrameSource: step.keyFrameSource)
     }
 
-    /// Decides which frames of the passed source are decoded from the next tick on.
+    /// Decides which frames of the sources on air are decoded from the next tick on.
     private func decide(
         _ state: inout State, _ tick: Int64, _ view: FullCanvasSource, _ isStillWanted: Bool
     ) -> DecodeNeed.Decision {
@@ -147,11 +147,14 @@ package final class PassthroughSwitch: Sendable {
         // must not depend on when a still is requested.
         var facts = DecodeNeed.Facts(
             passed: nil, isEncoded: true, isRecorded: self.isRecorded, isStillWanted: isStillWanted && !self.isOffline,
-            isFresh: view.isFresh)
+            isFresh: view.areAllFresh)
         if let (track, source) = state.gate.current {
             // An offline program waits until the frames that it needs again are decoded.
             facts.passed = self.isOffline ? (state.gate.isSteady ? source : nil) : state.gate.sureSource
-            facts.isEncoded = self.ladder.control.encodes(otherThan: track)
+            // Without a sure source, passthrough may end at any tick.
+            facts.isEncoded = facts.passed == nil || self.ladder.control.encodes(otherThan: track)
+        } else if !self.isOffline {
+            facts.isEncoded = self.ladder.control.encodes()
         }
         var decision = state.need.step(tick, facts)
         if self.isOffline { decision.isCanvasCurrent = true }

@@ -122,9 +122,9 @@ struct CostModelTests {
         "a room's cost while renditions sleep leaves out their scaling and encoding; a room without such renditions has none"
     )
     func asleep() throws {
-        func cost(_ word: String) throws -> RoomCost {
+        func cost(_ word: String, first: String = "always") throws -> RoomCost {
             let renditions = """
-                "renditions": [ { "name": "a", "width": 1280, "height": 720 },
+                "renditions": [ { "name": "a", "width": 1280, "height": 720, "when": "\(first)" },
                   { "name": "b", "width": 640, "height": 360, "when": "\(word)" } ],
                 """
             return CostModel().cost(of: try Self.pipeline(renditions))
@@ -137,6 +137,10 @@ struct CostModelTests {
         #expect(try #require(watched.asleepMeanMillicores) < watched.meanMillicores)
         #expect(watched.json[key: "cpuAsleepMillicores"]?.integer == watched.asleepPeakMillicores)
         #expect(watched.text.contains("\nasleep     "))
+        let all = try cost("watched", first: "watched")
+        let decoded = all.sleepNanoseconds - saved - Self.stage("encode[a]", all)
+        let whole = Self.stage("decode", all)
+        #expect(decoded > whole * 8 / 10 && decoded < whole, "only key frames are decoded while all renditions sleep")
     }
 
     @Test("in a room's computed cost, viewers add egress, CPU and memory; a recording adds disk bytes per hour")

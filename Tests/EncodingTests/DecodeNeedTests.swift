@@ -15,7 +15,7 @@ struct DecodeNeedTests {
             isStillWanted: isStillWanted, isFresh: isFresh)
     }
 
-    @Test("only key frames are decoded while packets pass through and nothing shows the canvas")
+    @Test("only key frames of the passed source, or of all sources, are decoded while nothing shows the canvas")
     func rows() {
         for row in 0..<16 {
             let (isPassed, isEncoded, isRecorded, isStillWanted) = (
@@ -26,8 +26,9 @@ struct DecodeNeedTests {
                 0,
                 Self.facts(
                     isPassed: isPassed, isEncoded: isEncoded, isRecorded: isRecorded, isStillWanted: isStillWanted))
-            #expect(decision.keyFramesOnly == (row == 0 ? Self.source : nil), "row \(row)")
-            #expect(decision.isCanvasCurrent == (row != 0), "row \(row)")
+            let expected: KeyFrameSources = row == 0 ? .one(Self.source) : row == 1 ? .all : .none
+            #expect(decision.keyFramesOnly == expected, "row \(row)")
+            #expect(decision.isCanvasCurrent == (row > 1), "row \(row)")
         }
     }
 
@@ -37,11 +38,11 @@ struct DecodeNeedTests {
         #expect(!need.step(0, Self.facts()).isCanvasCurrent)
         for tick in Int64(1)..<4 {
             let decision = need.step(tick, Self.facts(isStillWanted: true))
-            #expect(decision.keyFramesOnly == nil && !decision.isCanvasCurrent, "tick \(tick)")
+            #expect(decision.keyFramesOnly == .none && !decision.isCanvasCurrent, "tick \(tick)")
         }
         let ready = need.step(4, Self.facts(isStillWanted: true, isFresh: true))
-        #expect(ready.keyFramesOnly == nil && ready.isCanvasCurrent)
-        #expect(need.step(5, Self.facts(isFresh: true)).keyFramesOnly == Self.source)
+        #expect(ready.keyFramesOnly == .none && ready.isCanvasCurrent)
+        #expect(need.step(5, Self.facts(isFresh: true)).keyFramesOnly == .one(Self.source))
     }
 
     @Test(
@@ -50,7 +51,9 @@ struct DecodeNeedTests {
     func stalled() {
         var need = DecodeNeed(fps: 30)
         _ = need.step(0, Self.facts())
-        let current = (Int64(1)..<10).map { need.step($0, Self.facts(isPassed: false)).isCanvasCurrent }
+        let current = (Int64(1)..<10).map {
+            need.step($0, Self.facts(isPassed: false, isEncoded: true)).isCanvasCurrent
+        }
         #expect(current == [false, false, false, false, false, false, true, true, true])
     }
 }
