@@ -348,44 +348,30 @@ struct AudioWorker {
             .success(OpenedEncoder(parameters: CodecParameters(codec: .aac, configuration: encoder.configuration))))
         var expected: Int64?
         var first: Int64?
-        var ready: [CodedPacket] = []
         do {
             while let block = queue.take() {
                 // Replace a lost block by silence: AAC frames must follow each other without a gap.
                 while let next = expected, next < block.position {
                     let silence = [Float](repeating: 0, count: block.samples.count)
-                    try encoder.encode(silence[...], pts: next) { Self.add($0, from: first, to: &ready) }
+                    try encoder.encode(silence[...], pts: next) { self.hand($0, from: first) }
                     expected = next + Int64(AudioEncoder.frameLength)
                 }
                 if first == nil { first = block.position }
-                try encoder.encode(block.samples[...], pts: block.position) { Self.add($0, from: first, to: &ready) }
+                try encoder.encode(block.samples[...], pts: block.position) { self.hand($0, from: first) }
                 expected = block.position + Int64(AudioEncoder.frameLength)
-                // Live, the packets of the blocks that the program mixed together are output together, since each output may
-                // wake a thread.
-                if self.settings.isOffline || ready.count >= Self.mostReady || queue.count == 0 { self.passOn(&ready) }
             }
-            try encoder.finish { Self.add($0, from: first, to: &ready) }
-            self.passOn(&ready)
+            try encoder.finish { self.hand($0, from: first) }
         } catch {
-            self.passOn(&ready)
             self.output.failed(error)
             queue.close()
             while queue.take() != nil {}
         }
     }
 
-    /// Number of packets at which they are output even if more audio waits; about 0.1 s.
-    private static let mostReady = 5
-
-    /// Adds a packet, except the encoder's priming packet, which lies before the first sample, so that playback starts with
-    /// the first sample.
-    private static func add(_ packet: CodedPacket, from first: Int64?, to ready: inout [CodedPacket]) {
+    /// Outputs a packet, except the encoder's priming packet, which lies before the first sample, so that playback
+    /// starts with the first sample.
+    private func hand(_ packet: CodedPacket, from first: Int64?) {
         guard let first, packet.pts >= first else { return }
-        ready.append(packet)
-    }
-
-    private func passOn(_ ready: inout [CodedPacket]) {
-        for packet in ready { self.output.packet(self.track, packet) }
-        ready.removeAll(keepingCapacity: true)
+        self.output.packet(self.track, packet)
     }
 }
