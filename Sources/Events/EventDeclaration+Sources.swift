@@ -18,7 +18,7 @@ extension EventDeclaration {
         ),
         Self.state(
             "source.reconnecting",
-            "The room waits until graceUntil for a publisher that has disconnected, or a new connection replaces the publisher."
+            "Either a publisher has disconnected and the room waits for it until graceUntil, or a new connection has taken its source over; reason says which."
         ),
         Self.state("source.lost_final", "The room no longer waits for a publisher."),
         Self.state("source.ended", "A file source has reached its end."),
