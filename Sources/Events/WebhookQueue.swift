@@ -23,8 +23,8 @@ package struct WebhookQueue: Sendable, Hashable {
         case disabled
         /// Number of events that were dropped from the log before they could be sent, those of other types included.
         case lost(Int64)
-        /// The webhook was removed; `undelivered` is the number of events that it would still have received, plus those of any
-        /// type that had been dropped from the log before they could be sent.
+        /// The webhook was removed; `undelivered` is the number of events that it would still have received, plus those of
+        /// any type that had been dropped from the log before they could be sent.
         case removed(undelivered: Int64)
     }
 

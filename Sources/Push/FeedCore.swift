@@ -4,9 +4,11 @@ import RTMP
 /// Describes a rendition in `onMetaData`, which each new reader gets first.
 package struct FeedDescription: Sendable, Hashable {
     package var name: String
-    /// Width and height in pixels, and frames per second; 0 without video.
+    /// Width of the video in pixels; 0 if the rendition has no video.
     package var width = 0
+    /// Height of the video in pixels; 0 if the rendition has no video.
     package var height = 0
+    /// Frames per second; 0 if the rendition has no video.
     package var fps = 0
     /// Bit rate of the video in bits per second; 0 if the rendition has no video.
     package var videoBitrate = 0
