@@ -73,7 +73,7 @@ package struct RoomsAtOnce: Sendable, Hashable {
         package var limit: String
         /// Number of machines, including the spare machines; 0 if a room does not fit.
         package var machines: Int
-        /// Price of all machines for the whole time; `nil`: unknown.
+        /// Price of all machines for the whole time; `nil` if it is unknown, or a room does not fit.
         package var price: Double?
     }
 

@@ -77,7 +77,7 @@ package struct EventDeclaration: Sendable {
         return keywords.filter { $0.name != "additionalProperties" }
     }
 
-    /// An example event of the type, without optional members.
+    /// An example event of the type, with all common members and without the optional members of the type.
     package var example: JSONValue {
         let defined = Dictionary(Self.shapes.map { ($0.name, $0.shape) }) { first, _ in first }
         let members = Self.common + self.members.filter { !$0.isOptional }

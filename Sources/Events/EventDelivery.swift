@@ -84,7 +84,8 @@ package final class EventDelivery: Sendable {
     }
 
     /// Replaces the set of webhooks, which are identified by their URLs. A webhook that stays continues, with its new
-    /// settings from the next attempt on. A new webhook starts with the next event. A removed webhook does not get its
+    /// settings from the next attempt on; but if it has answered 410, it gets no events unless its settings change. A new
+    /// webhook, or one that answered 410 to other settings, starts with the next event. A removed webhook does not get its
     /// remaining events, which ``Notify`` reports. Has no effect after ``finish(within:)``.
     package func replace(_ webhooks: [Webhook]) {
         let refusing = self.state.withLock { state -> [Webhook] in
@@ -185,7 +186,8 @@ package final class EventDelivery: Sendable {
         self.notify(receiver.webhook, .removed(undelivered: left))
     }
 
-    /// Sends events to a webhook until it is removed or disabled, or all events of a closed log are sent.
+    /// Sends events to a webhook until it is removed or disabled, all events of a closed log are sent, or the time limit of
+    /// ``finish(within:)`` is over.
     ///
     /// - Parameter told: The number of an event: sending starts only when a later event exists, so that a new worker
     ///   has emitted an event of its own.

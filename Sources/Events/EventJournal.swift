@@ -31,7 +31,8 @@ package final class EventJournal: Sendable {
     /// - Parameter directory: Directory of the files; created with the first line if it does not exist.
     package init(directory: String) { self.directory = directory }
 
-    /// Reads the events of earlier workers, the oldest first; incomplete lines are skipped.
+    /// Reads the events of earlier workers from the last 4 MiB of each file, the oldest first; incomplete lines are
+    /// skipped.
     package static func read(directory: String) -> [EventRecord] {
         [Self.earlierName, Self.name].flatMap { name -> [EventRecord] in
             FileReading.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap

@@ -23,10 +23,11 @@ package struct EventRecord: Sendable, Hashable {
 /// Events that only describe a moment, such as audio levels, do not count towards these limits. The log keeps the last
 /// ``momentCapacity`` of them, and readers do not learn that older ones were dropped, unless a later event was dropped, too.
 package final class EventLog: Sendable {
-    /// Consecutive events after a given number, the oldest first.
+    /// Events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {
         package var events: [EventRecord]
-        /// Number of events after the requested number that are no longer in the log.
+        /// Number of events after the requested number, up to the last one that was dropped from the log; 0 if none was.
+        /// Events of ``EventLog/momentTypes`` among them may still be in ``events``.
         package var missed: Int64
         /// Number of the latest event.
         package var last: Int64

@@ -29,7 +29,7 @@ package struct ModerationAnswer: Sendable, Hashable {
 
     /// Parses the body of a response with a 2xx status.
     ///
-    /// - Returns: nil if the body is neither empty nor such an object.
+    /// - Returns: nil if the body is longer than ``largest``, or is neither blank nor such an object.
     package init?(_ body: [UInt8]) {
         guard body.count <= Self.largest else { return nil }
         let isBlank = body.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }

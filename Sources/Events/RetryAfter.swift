@@ -14,7 +14,8 @@ package enum RetryAfter {
     ///   - field: The value of `Retry-After`; untrusted.
     ///   - now: Seconds since the Unix epoch; from the receiver's `Date` field if it has one, because its clock may
     ///     differ.
-    /// - Returns: Seconds, 0 for a date in the past; `nil` if the field is neither a number nor a date.
+    /// - Returns: Seconds, 0 for a negative number or a date in the past; `nil` if the field is neither a number nor a
+    ///   date.
     package static func seconds(_ field: String, now: Int64) -> Int? {
         if let seconds = Int(field) { return max(0, seconds) }
         return self.date(field).map { Int(clamping: max(0, $0 &- now)) }
@@ -23,7 +24,7 @@ package enum RetryAfter {
     /// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT` into seconds since the Unix epoch.
     ///
     /// Spec: RFC 9110 §5.6.7, the form that senders must use (IMF-fixdate).
-    /// - Returns: `nil` for any other form; the name of the day is ignored.
+    /// - Returns: `nil` for any other form, and for years before 1970; the name of the day is ignored.
     package static func date(_ text: String) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 6, words[0].utf8.count == 4, words[0].last == ",", words[5] == "GMT",

@@ -2,8 +2,8 @@
 /// what to do.
 ///
 /// Events are sent one at a time, in order. A failed attempt is repeated, with increasing delays, until the event is
-/// accepted. Only a response with status 410 ends the delivery. The queue stores only the number of the last event; the
-/// events are in ``EventLog``.
+/// accepted or dropped from the log. A response with status 410 ends the delivery. The queue stores only the number of
+/// the last event; the events are in ``EventLog``.
 package struct WebhookQueue: Sendable, Hashable {
     /// Result of a delivery attempt.
     package enum Outcome: Sendable, Hashable {
@@ -15,7 +15,7 @@ package struct WebhookQueue: Sendable, Hashable {
 
     /// A change of the delivery state, to be reported as an event.
     package enum Notice: Sendable, Hashable {
-        /// The first of consecutive attempts has failed, for this reason.
+        /// An attempt has failed, for this reason; reported for the first of consecutive failures only.
         case failing(String)
         /// The receiver accepts events again, after this number of failures.
         case restored(failures: Int)
@@ -23,7 +23,8 @@ package struct WebhookQueue: Sendable, Hashable {
         case disabled
         /// Number of events that were dropped from the log before they could be sent, those of other types included.
         case lost(Int64)
-        /// The webhook was removed; `undelivered` is the number of events that it would still have received.
+        /// The webhook was removed; `undelivered` is the number of events that it would still have received, plus those of
+        /// any type that had been dropped from the log before they could be sent.
         case removed(undelivered: Int64)
     }
 
@@ -49,8 +50,8 @@ package struct WebhookQueue: Sendable, Hashable {
         self.delivered = delivered
     }
 
-    /// Returns the event to send next; `nil` if the page has none of the wanted types. Events of other types are
-    /// skipped.
+    /// Returns the event to send next; `nil` if the page has none of the wanted types, or the receiver has answered 410.
+    /// Events of other types are skipped.
     package mutating func next(in page: EventLog.Page) -> EventRecord? {
         guard !self.isDisabled else { return nil }
         for event in page.events where event.sequence > self.delivered {

@@ -8,8 +8,8 @@ package final class ClientPresence: Sendable {
         var onLeave: (@Sendable () -> Void)?
     }
 
-    /// Event loop on which replies to this client are written; a responder that answers many clients at once can answer
-    /// them there in one task.
+    /// Event loop on which replies to this client are written; nil if it is not known. A responder that answers many
+    /// clients at once can answer them there in one task.
     package let eventLoop: (any EventLoop)?
     private let state = Mutex(State())
 
@@ -22,7 +22,8 @@ package final class ClientPresence: Sendable {
         self.remoteAddress = remoteAddress
     }
 
-    /// Calls `body` once when the client leaves, or at once if it has left. A later call replaces an earlier one.
+    /// Calls `body` once if the client leaves before it is answered, or at once if it has left. A later call replaces an
+    /// earlier one.
     package func whenGone(_ body: @escaping @Sendable () -> Void) {
         let isGone = self.state.withLock { state in
             if !state.isGone { state.onLeave = body }
@@ -31,11 +32,11 @@ package final class ClientPresence: Sendable {
         if isGone { body() }
     }
 
-    /// Records that the request has been answered, and drops the callback.
+    /// Drops the callback of ``whenGone(_:)``, because the request has been answered.
     package func forget() { self.state.withLock { $0.onLeave = nil } }
 
     /// Records that the reply cannot be sent any more: the client has left, or the connection was closed. Calls
-    /// the callback.
+    /// the callback of ``whenGone(_:)``, if there is one.
     package func leave() {
         let body = self.state.withLock { state in
             state.isGone = true

@@ -4,7 +4,7 @@ import NIOCore
 /// the socket, below TLS.
 ///
 /// It works alike for HTTP/1.1 and HTTP/2: it checks how many bytes wait for the socket, and whether the socket accepts
-/// any. The check runs every second while bytes wait; a connection without waiting bytes costs nothing.
+/// any. The check runs once after a write, and then every second, or more often, until no bytes wait.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -21,7 +21,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var written = 0
     /// The part of ``written`` that has been added to the listener's total of sent bytes.
     private var counted = 0
-    /// The part of ``written`` that the socket had accepted at the last check with enough progress.
+    /// The part of ``written`` that the socket had accepted at the last check with enough progress or without waiting
+    /// bytes.
     private var taken = 0
     /// Number of checks without enough progress since ``taken`` was last updated.
     private var idleLooks: Int64 = 0

@@ -2,7 +2,7 @@ import Libc
 import NIOCore
 import Synchronization
 
-/// The `Date` header field of replies, formatted once per second.
+/// The `Date` header field of replies, formatted at most once per second.
 final class DateField: Sendable {
     private struct Last {
         var second: Int64 = -1

@@ -1,8 +1,8 @@
 package import NIOCore
 import Synchronization
 
-/// A cache of recently read files and their pieces: a file that many viewers request at once is opened and read once,
-/// and sent without switching threads.
+/// A cache of recently opened files and the pieces read from them: a file that many viewers request within a second is
+/// seldom opened and read again, and cached pieces are sent without switching threads.
 ///
 /// A generation of entries ends after one second or when it is full. An entry that is not used during a whole
 /// generation is dropped. A cached file counts as unchanged if its size is unchanged. A published segment never
@@ -29,7 +29,7 @@ package final class FilePieceCache: Sendable {
         var isTidied = false
     }
 
-    /// Maximum number of bytes and files of one generation; the cache holds two generations.
+    /// Numbers of bytes and of files at which a generation is full; the cache holds two generations.
     private let limits: (bytes: Int, files: Int)
     private let life: TimeAmount
     private let state = Mutex(State(begun: .uptimeNanoseconds(0)))
@@ -79,7 +79,7 @@ package final class FilePieceCache: Sendable {
         }
     }
 
-    /// Calls ``tidy(now:)`` once per generation until no entries are left.
+    /// Calls ``tidy(now:)`` at intervals of ``life`` until no entries are left.
     func tidy(on loop: any EventLoop) {
         loop.scheduleTask(in: self.life) { [weak self] in
             guard let self, self.tidy(now: .now()) else { return }

@@ -1,7 +1,8 @@
 package import HTTPTypes
 package import NIOCore
 
-/// One HTTP response. The listener adds `Content-Length` and `Date`, and omits the body for HEAD.
+/// One HTTP response. The listener adds `Date`, and `Content-Length` if the length of the body is known, and omits the
+/// body for HEAD.
 package struct ListenerReply: Sendable {
     package enum Body: Sendable {
         case none
@@ -9,7 +10,8 @@ package struct ListenerReply: Sendable {
         case bytes([UInt8], range: Range<Int>)
         /// Buffers shared by many replies, which are not copied.
         case buffers([ByteBuffer])
-        /// The bytes of `range` of a file of `size` bytes. If the file cannot be opened, the reply becomes 404.
+        /// The bytes of `range` of a file of `size` bytes. If the file cannot be opened, the reply becomes 404; if too many
+        /// files are open or being sent, 503.
         case file(path: String, size: Int, range: Range<Int>)
         /// Bytes produced over time. The reply has no length, and an HTTP/1.1 connection closes after it.
         case stream(any ReplyStream)

@@ -1,11 +1,12 @@
 package import HTTPTypes
 
-/// One HTTP request, completely read.
+/// One HTTP request, completely read unless its body is too large.
 package struct ListenerRequest: Sendable {
     package enum Body: Sendable, Hashable {
         /// The whole body, at most ``HTTPListenerLimits/bodyBytes`` long; empty if the request had no body.
         case bytes([UInt8])
-        /// The body exceeds the limit. The connection closes after the reply, because the rest was not read.
+        /// The body exceeds the limit. The connection, or the HTTP/2 stream, closes after the reply, because the rest was
+        /// not read.
         case tooLarge
     }
 

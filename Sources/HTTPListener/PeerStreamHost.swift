@@ -2,7 +2,7 @@ package import NIOCore
 package import NIOPosix
 package import WebRTC
 
-/// The server of the sessions of ``PeerStreamHandler``. Bound to one event loop.
+/// A server of WebRTC sessions that can use TCP connections, each with a ``PeerStreamHandler``. Bound to one event loop.
 package protocol PeerStreamHost: AnyObject, SendableMetatype {
     /// The object to which a session belongs, such as a viewer.
     associatedtype Owner: AnyObject
@@ -22,15 +22,16 @@ package protocol PeerStreamHost: AnyObject, SendableMetatype {
     /// A connection has become full, or has room again.
     func changed(_ stream: PeerStreamHandler<Self>, isFull: Bool)
 
-    /// The session whose user name fragment is in a connectivity check; nil if there is none.
+    /// Parses a connectivity check, and finds the session whose user name fragment it contains; nil if the bytes are not a
+    /// check, or no session has the fragment.
     func owner(ofCheck bytes: [UInt8]) -> (STUNMessage, Owner)?
-    /// Whether a session lasts, and a valid check came from the address.
+    /// Whether a session has not ended and knows the address from a valid check.
     func isKnown(_ address: ICEAddress, to owner: Owner) -> Bool
     /// Takes a connectivity check for a session.
     func receive(_ check: STUNMessage, of owner: Owner, from address: ICEAddress)
     /// Takes any other packet of a session. The bytes are undefined afterwards.
     func receive(_ packet: inout [UInt8], of owner: Owner, from address: ICEAddress)
-    /// Counts a packet that belongs to no session.
+    /// Counts a packet that belongs to no session, or to another session than that of its connection.
     func noteStranger()
     /// All packets that had arrived were taken.
     func readComplete()

@@ -20,8 +20,8 @@ package struct PublisherPage: Sendable {
         case ticker = "/ticker.js"
     }
 
-    /// Nothing is inline, and nothing comes from other origins. Other pages cannot embed the page: it has access to
-    /// the camera.
+    /// The `Content-Security-Policy` of the page: no inline script or style, and nothing from other origins. Other pages
+    /// cannot embed the page, because it has access to the camera.
     package static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
         + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -11,14 +11,14 @@ import Threading
 /// States: *idle* → head → *reading* → complete request → *waiting* for the answer → *opening* a file, if needed →
 /// *sending* under back-pressure → *idle*; any → close → *closed*. Invariants: (1) one request at a time; pipelined
 /// requests wait in `queue`, and nothing more is read while something waits there; (2) an answer counts only while its
-/// own request waits for it; (3) a connection is closed after everything written so far, never in the middle, unless
-/// its peer does not read, a file cannot be read, or the listener stops.
+/// own request waits for it; (3) a connection is closed after everything written so far, not in the middle, unless
+/// its peer does not read or leaves, an error occurs, or the listener closes all connections.
 ///
 /// A WebSocket takes over its connection (see ``WebSocketHandler``): *sending* → our close frame, or the client's →
 /// *idle*, for at most the time allowed for the other close frame → *closed*.
 ///
-/// Handlers behind this one, if any, only see the end of the channel: they belong to Hummingbird's server, which only
-/// counts the connections.
+/// Handlers behind this one, if any, receive no requests: they belong to Hummingbird's server, which only counts the
+/// connections.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

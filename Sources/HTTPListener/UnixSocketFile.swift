@@ -6,9 +6,10 @@ import NIOPosix
 /// Prepares the file of a Unix socket: removes a stale socket file before bind(2), and makes the new file private
 /// afterwards.
 package enum UnixSocketFile {
-    /// Removes a socket file whose process has ended.
+    /// Removes a socket file that accepts no connection within a second, as after the end of its process. Does nothing if
+    /// there is no file.
     ///
-    /// - Throws: ``MediaError/Code/bindFailed`` if a process answers there, or if the file is not a socket.
+    /// - Throws: ``MediaError/Code/bindFailed`` if a process accepts a connection there, or if the file is not a socket.
     package static func prepare(_ path: String, group: any EventLoopGroup, place: String) async throws(MediaError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }

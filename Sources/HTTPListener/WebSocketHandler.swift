@@ -52,7 +52,8 @@ final class WebSocketHandler: ChannelInboundHandler {
 
     /// Writes a close frame and flushes; the caller waits for the client's close frame.
     ///
-    /// - Parameter promise: Succeeds when the kernel has accepted the frame, or if there is none to send.
+    /// - Parameter promise: Succeeds when the kernel has accepted the frame, or if there is none to send; fails if the
+    ///   connection is closed before.
     func end(_ code: UInt16, promise: EventLoopPromise<Void>) {
         guard self.session.end() else { return promise.succeed() }
         self.writeClose(code, promise: promise)

@@ -5,7 +5,7 @@ package struct PortableFile: Sendable, Hashable {
         case secretFile
         /// A secret that the room reads from this environment variable.
         case secretVariable(String)
-        /// An image, a font or a file of certificate authorities.
+        /// An image, a font, the file of an overlay, a model for noise suppression, or a file of certificate authorities.
         case file
     }
 

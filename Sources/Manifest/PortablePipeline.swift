@@ -180,7 +180,8 @@ package struct PortablePipeline: Sendable {
 
     // MARK: Secrets and files
 
-    /// Replaces every secret and file path by its path in the orchestrator's environment.
+    /// Replaces secrets by references to the orchestrator's store, possible secrets in other URLs by placeholders, and
+    /// the paths of files that are provided with the document by their paths in the orchestrator's environment.
     private mutating func walk(_ node: JSONNode, _ path: String, parent: String) -> JSONNode {
         switch node.content {
         case .array(let elements):

@@ -6,7 +6,7 @@ struct Field<Root: Sendable>: Sendable {
     let isRequired: Bool
     /// Description with unit and range; used as the schema's `description` and in the `fix` when the key is missing.
     let meaning: String
-    /// Returns the keywords of the key's JSON Schema, including the default, which is the value in the prototype.
+    /// Returns the keywords of the key's JSON Schema. A fixed default is the value in the prototype.
     let schema: @Sendable (_ prototype: Root) -> [JSONMember]
     let read: @Sendable (_ node: JSONNode, _ path: String, _ root: inout Root, _ log: inout SpecLog) -> Void
 }

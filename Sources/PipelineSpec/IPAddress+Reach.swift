@@ -10,7 +10,7 @@ extension IPAddress {
         case linkLocal
     }
 
-    /// The scope of this address. An IPv6 address that embeds an IPv4 address counts as that IPv4 address.
+    /// The scope of this address. A NAT64, 6to4 or IPv4-compatible address counts as the IPv4 address that it embeds.
     ///
     /// Spec: RFC 6890 (special-purpose addresses), RFC 6052 (NAT64), RFC 3056 (6to4).
     package var reach: Reach {

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A still image of the program, written again every few seconds.
+/// A still image of the program, written again at intervals.
 package struct ImageOutput: Sendable, Hashable {
     /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `image`.
     package var outputID = "image"

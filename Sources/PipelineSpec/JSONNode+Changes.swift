@@ -35,8 +35,8 @@ extension JSONNode {
     /// Returns the paths at which this value and `other` differ, in the order of this value; source positions are
     /// ignored.
     ///
-    /// A missing object counts as an empty object. If two arrays differ in length, the result contains the path of the
-    /// whole array. Below a path of more than ``longestPath`` bytes it contains only that path.
+    /// For an object that only one of them has, the result contains the paths of its leaves. If two arrays differ in length,
+    /// it contains the path of the whole array. Below a path of more than ``longestPath`` bytes it contains only that path.
     package func differences(from other: JSONNode, at path: String = "") -> [String] {
         if path.utf8.count > Self.longestPath { return self.isSame(as: other) ? [] : [path] }
         switch (self.content, other.content) {
@@ -84,7 +84,7 @@ extension JSONNode {
     }
 
     /// The pipeline file without secrets: without stream keys and the URLs of sources, relays and RTMP outputs. Webhooks
-    /// for events have only scheme, host and port; other URLs have no user, password, query and fragment.
+    /// for events have only scheme, host and port; the URLs of other servers have no user, password, query and fragment.
     package var withoutSecrets: JSONNode { self.cleared(parent: "") }
 
     private func cleared(parent: String) -> JSONNode {

@@ -6,7 +6,7 @@ package struct NamedResource: Sendable, Hashable {
     /// What the resource is used for. Permission for one use does not cover another use: a secret that only signs must
     /// not become a stream key, which is sent to another server.
     package enum Use: Sendable, Hashable {
-        /// A file other than an image or a media file; `member` is the member that names it, such as `keyFile`.
+        /// A file other than an image, a media file or a model; `member` is the member that names it, such as `keyFile`.
         case file(member: String)
         /// An environment variable; `member` is the member that names it, such as `keyEnv`.
         case variable(member: String)

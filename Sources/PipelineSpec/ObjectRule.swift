@@ -88,7 +88,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
         return self.fields.first { $0.key == nearest }
     }
 
-    /// Keywords of the JSON Schema.
+    /// The keywords of the object's JSON Schema.
     var schema: [JSONMember] {
         let required = self.fields.filter(\.isRequired).map { JSONNode.string($0.key) }
         return [

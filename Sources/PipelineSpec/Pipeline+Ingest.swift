@@ -24,7 +24,8 @@ extension Pipeline {
         package var srt: SRT?
         /// Listener for WebRTC publishers (WHIP); `nil`: none.
         package var webRTC: WebRTC?
-        /// Proxies whose RTMP and RTMPS connections begin with a PROXY header; empty: none.
+        /// Proxies in front of this worker; empty: none. Their RTMP and RTMPS connections must begin with a PROXY header;
+        /// their HTTP connections to ``webRTC`` may begin with it, or name the client in `X-Forwarded-For`.
         package var proxies: [AddressRange] = []
         package var pull = Pull()
         /// Codecs that publishers may send. Default H.264, AAC and MP3; with ``webRTC`` also VP8, VP9 and Opus.

@@ -7,10 +7,13 @@ extension Pipeline {
         package var path = ""
         /// Which half of each frame contains the transparency as gray levels; `nil`: the frames have an alpha plane.
         package var alpha: Side?
-        /// Rectangle of the canvas that the animation is fitted into, in pixels; even. `nil`: the rest of the canvas.
+        /// Left edge of the rectangle of the canvas that the animation is fitted into, in pixels; even. Default 0.
         package var x = 0
+        /// Top edge of that rectangle, in pixels; even. Default 0.
         package var y = 0
+        /// Width of that rectangle in pixels; even. `nil`: up to the right edge of the canvas.
         package var width: Int?
+        /// Height of that rectangle in pixels; even. `nil`: up to the bottom edge of the canvas.
         package var height: Int?
         /// Volume of its audio in percent (0…200). Default 100.
         package var volume = 100

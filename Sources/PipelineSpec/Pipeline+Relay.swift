@@ -17,7 +17,7 @@ extension Pipeline {
         }
     }
 
-    /// Another room that receives a source's packets, from the start of the source's publication.
+    /// Another room that receives a source's packets.
     package struct Relay: Sendable, Equatable {
         /// Id of the relay: `[A-Za-z0-9_.-]{1,64}`, unique in its source.
         package var relayID: String

@@ -121,7 +121,8 @@ extension Pipeline {
         /// How long the last frame stays if the publisher is connected and sends nothing, in milliseconds (0…600,000);
         /// `nil`: see ``Pipeline/Source/stalledHoldMs``.
         package var stalledHoldMs: Int?
-        /// Path of the image that is shown after the last frame. `nil`: a card with the source's name.
+        /// Path of the image that replaces the source's video when it is lost or has not begun. `nil`: a card with the
+        /// source's name.
         package var placeholderImage: String?
         /// What happens after the last frame has been held. Default ``Then/placeholder``.
         package var then = Then.placeholder

@@ -17,7 +17,7 @@ extension Pipeline {
         package enum AutoGain: String, Sendable, CaseIterable {
             /// Not at all.
             case off
-            /// Speech is brought to the same loudness.
+            /// Speech is brought to −18 LUFS, by at most 15 dB up or down.
             case speech
         }
 

@@ -6,7 +6,7 @@ extension Pipeline {
     package struct WebRTC: Sendable, Equatable {
         /// A STUN or TURN server that publishers are given.
         package struct ICEServer: Sendable, Equatable {
-            /// Such as `stun:stun.example.net` or `turn:turn.example.net?transport=udp`.
+            /// URL of the server, such as `stun:stun.example.net` or `turn:turn.example.net?transport=udp`.
             package var url = ""
             /// User name for TURN; `nil`: none.
             package var username: String?

@@ -35,7 +35,7 @@ package struct Pipeline: Sendable, Equatable {
     package var renditions: [Rendition]
     /// The encodings of the audio: at least one, with unique names that differ from those of video renditions.
     package var audioRenditions = [AudioRendition(bitrate: Audio().bitrate)]
-    /// The outputs, at least one; at most one of them is HLS.
+    /// The outputs, at least one; at most one of them is HLS with fragmented MP4.
     package var outputs: [Output]
     package var limits = Limits()
     package var overload = Overload()

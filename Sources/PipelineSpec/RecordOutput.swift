@@ -44,7 +44,8 @@ extension Pipeline {
         return nil
     }
 
-    /// The renditions that are written as MP4 files, each with its first audio rendition.
+    /// The renditions that the record output writes as MP4 files, each with its first audio rendition; the first
+    /// rendition if there is no record output.
     package var recordedRenditions: [Rendition] {
         guard let names = self.record?.renditions, !names.isEmpty else { return Array(self.renditions.prefix(1)) }
         return names.compactMap { name in self.renditions.first { $0.name == name } }

@@ -21,7 +21,8 @@ package struct Rendition: Sendable, Hashable {
     /// When a rendition's video is encoded.
     package enum When: String, Sendable, CaseIterable {
         case always
-        /// Only while its playlist is requested, or shortly after the multivariant playlist was.
+        /// Only while its playlist is requested, shortly after the multivariant playlist was, or after a command that
+        /// announces viewers.
         case watched
     }
 }

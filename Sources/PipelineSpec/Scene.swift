@@ -5,7 +5,7 @@ package struct Scene: Sendable, Hashable {
     /// How the panes are arranged.
     package enum Arrangement: Sendable, Hashable {
         /// A named layout of these users' main streams, in this order. ``Layout/auto`` without users applies to the
-        /// main streams of all sources.
+        /// main streams of all sources except those with ``Pipeline/Source/background``.
         case layout(Layout, uids: [String])
         /// An explicit list of panes.
         case panes([Pane])

@@ -2,9 +2,9 @@ package import MediaTypes
 
 /// The result of parsing a pipeline file.
 package struct SpecReport: Sendable, Equatable {
-    /// All mistakes of a rejected file.
+    /// All mistakes of a rejected file or request body.
     package struct Refusal: Error, Sendable, Equatable {
-        /// The mistakes in file order, those of command-line flags last; never empty.
+        /// The mistakes in the order of the text, those of command-line flags last.
         package let mistakes: [SpecDiagnostic]
     }
 

@@ -89,8 +89,8 @@ extension ValueRule where Value == String {
             accepts: EventSink.isURL)
     }
 
-    /// A rule for a user's id: a string of 1 to 128 bytes without control characters, or an integer that is converted
-    /// to a string.
+    /// A rule for a user's id: a string of 1 to 128 bytes without ASCII control characters, or an integer that is
+    /// converted to a string.
     static var uid: ValueRule {
         let wording = "1 to 128 characters in quotes, or an integer"
         return ValueRule(

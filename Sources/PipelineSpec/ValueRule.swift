@@ -4,7 +4,7 @@ typealias Problem = SpecChecks.Problem
 
 /// A rule for a JSON value: how the value is parsed, how it is written as a default, and its JSON Schema.
 struct ValueRule<Value>: Sendable {
-    /// Keywords of the JSON Schema.
+    /// The keywords of the value's JSON Schema.
     let schema: [JSONMember]
     /// Parses the value; returns `nil` after it has reported a mistake at `path`.
     let read: @Sendable (_ node: JSONNode, _ path: String, _ log: inout SpecLog) -> Value?
@@ -173,7 +173,7 @@ extension ValueRule where Value == Int {
 }
 
 extension Double {
-    /// Returns the number rounded to the nearest whole number, halves up, for values far below 2^52.
+    /// Returns the number rounded to the nearest whole number, halves up, for positive values far below 2^52.
     fileprivate var nearest: Double {
         let half = self + 0.5
         return half - half.truncatingRemainder(dividingBy: 1)

@@ -14,11 +14,12 @@ package struct AcknowledgementTracker: Sendable {
     private let window: UInt64
     /// Number of bytes that the server has acknowledged on this connection.
     package private(set) var acknowledged: UInt64 = 0
-    /// True if the server sends acknowledgements.
+    /// True if the server has sent an acknowledgement.
     package private(set) var isKept = false
     private var last: UInt32 = 0
     private var longestGap: UInt64 = 0
-    /// Time since which ``allowance`` bytes or more are unacknowledged, in nanoseconds; `nil` if fewer are.
+    /// Time since which ``allowance`` bytes or more are unacknowledged, in nanoseconds; `nil` if fewer are, or if the
+    /// server has never acknowledged.
     private var overdueSince: Int64?
 
     /// Creates a tracker for a new connection.

@@ -4,9 +4,11 @@ import RTMP
 /// Describes a rendition in `onMetaData`, which each new reader gets first.
 package struct FeedDescription: Sendable, Hashable {
     package var name: String
-    /// Width and height in pixels, and frames per second; 0 without video.
+    /// Width of the video in pixels; 0 if the rendition has no video.
     package var width = 0
+    /// Height of the video in pixels; 0 if the rendition has no video.
     package var height = 0
+    /// Frames per second; 0 if the rendition has no video.
     package var fps = 0
     /// Bit rate of the video in bits per second; 0 if the rendition has no video.
     package var videoBitrate = 0
@@ -40,12 +42,12 @@ package struct FeedDescription: Sendable, Hashable {
     }
 }
 
-/// Makes FLV tags from the coded packets of one rendition, in timestamp order of video and audio, and keeps those since
-/// the last IDR frame for readers that start.
+/// Makes FLV tags from the coded packets of one rendition, and keeps those since the last IDR frame for readers that
+/// start.
 ///
 /// Pure: packets in, tags out. Audio leaves its encoder sooner than video; it waits for the video with the same
-/// timestamps, but never longer than ``longestWait``. Invariant: no packet of a rendition with video is output before
-/// the first IDR frame.
+/// timestamps, so that tags are in timestamp order, unless the video is more than ``longestWait`` behind. Invariant: no
+/// packet of a rendition with video is output before the first IDR frame.
 package struct FeedCore: Sendable {
     /// Maximum duration of the audio that waits for video, in milliseconds: more than the longest look-ahead of the
     /// encoders.
@@ -128,8 +130,8 @@ package struct FeedCore: Sendable {
         }
     }
 
-    /// Drops the waiting packets and the kept tags, because no reader is left. Output starts again with the next IDR
-    /// frame.
+    /// Drops the waiting packets and the kept tags, because no reader is left. A rendition with video starts again with
+    /// its next IDR frame.
     package mutating func rest() {
         self.hasBegun = false
         (self.waiting, self.kept, self.bytes) = ([], [], 0)

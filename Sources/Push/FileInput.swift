@@ -21,7 +21,8 @@ package final class FileInput: PublishInput {
 
     /// Opens a media file; if `loops`, the file is repeated without end.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for tracks that RTMP cannot carry.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for tracks that RTMP cannot carry, and for
+    ///   H.264 without a configuration record.
     package init(path: String, loops: Bool) throws(MediaError) {
         self.path = path
         self.loops = loops

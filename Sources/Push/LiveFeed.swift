@@ -7,8 +7,8 @@ import Synchronization
 package protocol LiveReader: AnyObject, Sendable {
     /// Receives tags in order; the first ones are the backlog. Called on the outputs' event loop; must not block.
     func receive(_ tags: [LiveTag], now: Int64)
-    /// Reports that the feed has ended. Called on the outputs' event loop, or on the thread that adds the reader to an
-    /// ended feed.
+    /// Reports that the feed has ended. Called on the outputs' event loop or, if that loop has ended, on the thread that
+    /// adds the reader.
     func ended()
 }
 
@@ -42,7 +42,7 @@ package final class LiveFeed: Sendable {
     }
 
     /// Maximum number of items that wait for the event loop: far more than normal, and bounded if the loop is stuck.
-    /// Further ones are dropped.
+    /// Further packets, configurations and bit rates are dropped.
     private static let mostWaiting = 8_192
 
     /// Name of the rendition.
@@ -170,7 +170,8 @@ package final class LiveFeed: Sendable {
     /// The tags with which a reader starts again after a reconnect. Use it only on the event loop.
     var backlog: [LiveTag] { self.state.value.core.backlog }
 
-    /// Ends the feed after the last packet: readers get the remaining tags, and then ``LiveReader/ended()``.
+    /// Ends the feed: readers get the tags that are ready, and then ``LiveReader/ended()``. Audio that waits for video is
+    /// not delivered.
     package func end() {
         self.tell {
             self.handOut()

@@ -118,7 +118,8 @@ package final class LiveOutputs: Sendable {
     /// Statuses of the outputs in the order of the pipeline.
     package var statuses: [PushStatus] { self.state.withLock { $0.outputs }.map(\.status) }
 
-    /// Sends what is queued, ends the publication on every server, and ends the thread.
+    /// Ends the publication on every connected server, each after the tags that are queued unless the server is behind,
+    /// and ends the thread. Takes at most about two seconds.
     package func stop(reason: String) async {
         let outputs = self.state.withLock { state -> [PushOutput]? in
             guard !state.isStopped else { return nil }

@@ -194,7 +194,7 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// Stops the output: sends what is queued, and ends the publication on the server.
+    /// Stops the output. If it is live, sends what is queued, unless the server is behind, and ends the publication.
     package mutating func stop(reason: String, now: Int64) -> [Action] {
         guard self.state != .stopped else { return [] }
         if self.state == .live {

@@ -88,7 +88,7 @@ final class PushOutput: LiveReader {
 
     func show(_ change: (inout PushStatus) -> Void) { self.shown.withLock { change(&$0) } }
 
-    /// Sends what is queued and ends the publication on the server.
+    /// Ends the publication if the output is live, after the queued tags unless the server is behind, and disconnects.
     ///
     /// - Returns: A future that completes when the connection, if there was one, is closed, and so is that of the
     ///   output which this one replaced, if any.

@@ -1,7 +1,7 @@
 package import MediaTypes
 
-/// Computes the timestamps of one track's packets in milliseconds. They increase strictly, and no frame is decoded
-/// after its presentation time, as far as milliseconds allow.
+/// Computes the timestamps of one track's packets in milliseconds. Decoding times increase strictly, and no frame is
+/// decoded after its presentation time, as far as milliseconds allow.
 ///
 /// Encoders set decoding times that are early enough. Decoding times of packets passed through from a publisher are
 /// frame numbers; they are moved earlier here by as many frames as the stream turns out to reorder.

@@ -4,8 +4,7 @@ package import MediaTypes
 /// A moving test video with a machine-readable frame counter, a clock, and a flash with a beep every second except the
 /// first.
 ///
-/// The counter and the clock are in the middle of the frame, so that the crop of a side-by-side scene does not remove
-/// them.
+/// The counter and the clock are centered horizontally, so that the crop of a side-by-side scene does not remove them.
 package struct TestPattern: Sendable {
     package let name: String
     package let width: Int

@@ -1,6 +1,7 @@
 package import MediaTypes
 
-/// The secret parts of an output's URL: its stream name, with and without query, and the values in the query.
+/// The secret parts of an output's URL and of the URLs to which its server redirects: the stream name, with and without
+/// query, and the values in the query that have at least four characters.
 package struct URLSecrets: Sendable, Hashable {
     /// Minimum length of a query value that counts as a secret; shorter ones are too common to hide.
     private static let shortest = 4

@@ -7,7 +7,7 @@ import Upload
 /// The objects of a room have everything up to the last slash of their names in common; this prefix is called the
 /// room's place. A room has ended if each of its media playlists has `EXT-X-ENDLIST`. Uploaders send these playlists
 /// last, so the upload of the room is complete then. Buckets have no lock. Therefore the objects are listed again before
-/// they are removed, and no object is removed if an object of the place is newer than the rule allows.
+/// they are removed, and the removal ends when it finds an object of the place that is newer than the rule allows.
 package struct BucketRetention: Sendable {
     let bucket: any RetainedBucket
     private let prefix: String
@@ -153,8 +153,8 @@ package struct BucketRetention: Sendable {
 
     /// Lists the objects of a room again after its media was removed.
     ///
-    /// - Returns: The names of the objects that are left, in the order of their removal; `nil` if a worker uses the room
-    ///   again.
+    /// - Returns: The names of the objects that are left, in the order of their removal; `nil` if the removal must end, for
+    ///   the reason in `removal`.
     private func playlists(
         _ place: String, _ room: BucketRoom, newest: Int64, _ removal: inout DirectoryRetention.Removal
     ) async throws(MediaError) -> [String]? {

@@ -96,7 +96,8 @@ package struct DirectoryRetention: Sendable {
         package var problem: String?
     }
 
-    /// Removes the files of a directory that ``find()`` has found, if the directory has not changed since then.
+    /// Removes the files of a directory that ``find()`` has found, if the directory has not changed since then, and the
+    /// directory itself if it is then empty and not the root.
     ///
     /// The files by which the directory is recognized are removed last. If the removal is interrupted, the next run
     /// therefore finds an ended room again, or no room. Before each file, the removal checks the directory. It ends if

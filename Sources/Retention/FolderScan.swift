@@ -18,7 +18,8 @@ struct FolderScan: Sendable {
         case transport(hasEnded: Bool)
         /// A recording.
         ///
-        /// - Parameter isUnfinished: Whether the room still runs, or files are missing that a worker can still make.
+        /// - Parameter isUnfinished: Whether the room still runs, files are missing that a worker can still make, or a
+        ///   subdirectory could not be read.
         case recording(isUnfinished: Bool)
     }
 

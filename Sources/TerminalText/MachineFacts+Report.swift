@@ -7,12 +7,14 @@ extension MachineFacts {
     private static let comfortableFiles = 4096
     /// Memory in bytes below which a room with the default renditions does not fit.
     private static let leastMemory: Int64 = 512 << 20
-    /// Durations of a durable write in nanoseconds above which the disk is slow, and too slow for a live room, whose
-    /// segments are published after they are written.
+    /// Duration of a durable write in nanoseconds above which the disk is slow.
     private static let slowWrite: Int64 = 50_000_000
+    /// Duration of a durable write in nanoseconds above which the disk is too slow for a live room, whose segments are
+    /// published after they are written.
     private static let hangingWrite: Int64 = 1_000_000_000
-    /// Free bytes below which a disk is low, and full.
+    /// Free bytes below which a disk's space is low, which is a warning.
     private static let lowSpace: Int64 = 1 << 30
+    /// Free bytes below which a disk has too little space for a room, which is an error.
     private static let noSpace: Int64 = 64 << 20
     /// 2024-01-01 in seconds since 1970: an earlier clock was never set.
     private static let oldest: Int64 = 1_704_067_200

@@ -37,15 +37,17 @@ package struct MachineFacts: Sendable, Equatable {
     package var libraries: [Part] = []
     /// Hardware encoders; a problem says why one does not open. Rooms do not need any.
     package var hardwareEncoders: [Part] = []
-    /// Fonts by script.
+    /// The scripts that were tried, such as `Latin`; a problem says that this machine's fonts lack characters of one.
     package var fonts: [Part] = []
-    /// Maximum number of open files, and how many a room needs at least.
+    /// Maximum number of files that the process can open.
     package var openFiles = 0
+    /// Number of open files that a room needs at least.
     package var neededFiles = 0
     /// Bytes of memory that the process may use; `nil`: not known.
     package var memory: Int64?
-    /// Number of processor cores, and thousandths of a core of the cgroup's quota; `nil`: no quota.
+    /// Number of processor cores.
     package var cores = 0
+    /// The quota of the process's cgroup in thousandths of a core; `nil`: no quota.
     package var quota: Int64?
     /// Whether the machine's clock is synchronized; `nil`: not known.
     package var isClockSynchronized: Bool?
@@ -57,11 +59,13 @@ package struct MachineFacts: Sendable, Equatable {
     package var ports: [Part] = []
     package var directory = "."
     package var disk = Disk.failed("not measured")
-    /// Whether a listener can be opened at 127.0.0.1, and at ::1.
+    /// Whether a listener can be opened at 127.0.0.1.
     package var hasLoopback4 = false
+    /// Whether a listener can be opened at ::1.
     package var hasLoopback6 = false
-    /// IPv4 and IPv6 addresses of the machine, without loopback and link-local ones.
+    /// IPv4 addresses of the machine, without those of loopback.
     package var addresses4: [String] = []
+    /// IPv6 addresses of the machine, without loopback and link-local ones.
     package var addresses6: [String] = []
 
     package init() {}

@@ -57,7 +57,7 @@ extension ReplyText {
         return table.lines(self.style)
     }
 
-    /// The loudness of the last 3 s in LUFS; empty without audio.
+    /// The loudness of the last 3 s in LUFS; `silent` up to −100 LUFS; empty without audio.
     static func loudness(_ node: JSONNode) -> String {
         guard let loudness = node[key: "level"]?[key: "loudness"]?.double else { return "" }
         return loudness <= -100 ? "silent" : "\(EventValue.decimal(loudness)) LUFS"

@@ -41,8 +41,9 @@ package struct ReplyText: Sendable {
         return (lines.isEmpty ? ["none"] : lines).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the text for a refused request: what is wrong, the remedy and the error code; the reply itself, with `?` in
-    /// place of control characters, if it is not a problem in JSON. It ends with a line break.
+    /// Returns the text for a refused request: a line with what is wrong, the remedy and the error code, and a line for
+    /// each mistake in the request's document; the reply itself, with `?` in place of control characters, if it is not a
+    /// problem in JSON. It ends with a line break.
     package static func refusal(_ reply: [UInt8]) -> String {
         guard let node = JSONParser.parse(reply, limit: reply.count).faultless,
             let detail = node[key: "detail"]?.string
@@ -124,6 +125,6 @@ package struct ReplyText: Sendable {
         return EventValue.text(value, form)
     }
 
-    /// A severity in words.
+    /// A severity or state in words.
     static func word(_ level: String) -> String { TextWidth.clean(level.replacing("_", with: " ")) }
 }

@@ -11,7 +11,7 @@ package struct TerminalStyle: Sendable, Equatable {
         case bad
         /// Routine: dim.
         case dim
-        /// Headings: bold.
+        /// Headings and important events: bold.
         case strong
 
         fileprivate var code: String {

@@ -49,8 +49,8 @@ package enum TextWidth {
         return columns > 0 ? kept + "…" : ""
     }
 
-    /// Returns the text with `?` in place of control and formatting characters. Names and titles come from publishers,
-    /// and a terminal would carry out escape sequences in them, or show bidirectional text in another order.
+    /// Returns the text with `?` in place of control and formatting characters, except joiners. Names and titles come from
+    /// publishers, and a terminal would carry out escape sequences in them, or show bidirectional text in another order.
     package static func clean(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

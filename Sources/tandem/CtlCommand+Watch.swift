@@ -16,7 +16,7 @@ extension CtlCommand {
                 """)
         @OptionGroup var control: ControlOptions
 
-        /// Seconds without an answer after which the command fails.
+        /// Seconds without an answer, not counting refusals with a status of ``passing``, after which the command fails.
         private static let patience = 10
         /// Refusals that pass by themselves: too many requests, and a worker that does not answer requests yet.
         private static let passing = [429, 503]

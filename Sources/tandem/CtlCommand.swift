@@ -43,7 +43,8 @@ struct ControlOptions: ParsableArguments {
 
     /// Sends a request and returns the reply to it if it is a success.
     ///
-    /// - Throws: `ExitCode` 1 or 69 after writing the reason to standard error.
+    /// - Throws: `ExitCode` 1 or 69 after writing the reason to standard error, and the errors of
+    ///   ``ControlClient/init(_:tokenFile:)``.
     func send(_ method: HTTPMethod, _ path: String, _ text: String? = nil) async throws -> ControlClient.Answer {
         let client = try self.client
         let answer: ControlClient.Answer

@@ -28,7 +28,8 @@ final class DemoDisplay: Sendable {
         if !self.isLive { self.say("scene \(name)\n") }
     }
 
-    /// Handles an event line: counts segments, and prints that the room can be played, lost sources and failed outputs.
+    /// Handles an event line: counts segments, and prints lost sources, failed outputs and, if there is no live status
+    /// line, that the room can be played.
     func received(_ line: String) {
         if line.hasPrefix("{\"type\":\"segment.published\"") {
             self.state.withLock { $0.segments += 1 }

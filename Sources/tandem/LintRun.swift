@@ -6,8 +6,8 @@ import Threading
 struct LintRun {
     /// Maximum number of media objects fetched at once: enough for all renditions, few enough not to overload a server.
     private static let fetchedAtOnce = 8
-    /// Maximum number of segments that wait for the decoder. At this limit, further segments of a live presentation are
-    /// not decoded; other presentations are read more slowly.
+    /// Number of segments that wait for the decoder from which further segments of a live presentation are not decoded;
+    /// other presentations are then read more slowly.
     private static let decodedAtOnce = 4
     /// Nanoseconds that outstanding requests may take after the end of the run.
     private static let grace: Int64 = 5 * TimeMath.nanoseconds

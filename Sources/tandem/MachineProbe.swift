@@ -11,7 +11,8 @@ import Threading
 
 /// Measures this machine for `tandem doctor`.
 enum MachineProbe {
-    /// Measures everything. Blocks while it makes up to twenty small durable writes to the directory's disk.
+    /// Measures everything. Blocks while it opens the hardware encoders, and while it makes up to twenty small durable
+    /// writes to the directory's disk.
     ///
     /// - Parameters:
     ///   - pipeline: The pipeline whose ports are tried; `nil`: none.
@@ -118,8 +119,9 @@ enum MachineProbe {
         }.first
     }
 
-    /// Number of durable writes, and the time in nanoseconds after which no further one begins.
+    /// Maximum number of durable writes with which a disk is measured.
     private static let writes = 20
+    /// Time in nanoseconds after which no further durable write begins.
     private static let longestMeasurement: Int64 = 5_000_000_000
 
     private static func disk(_ directory: String, _ clock: SystemClock) -> MachineFacts.Disk {
@@ -154,7 +156,7 @@ enum MachineProbe {
             free: isKnown ? Int64(clamping: free.overflow ? .max : free.partialValue) : nil)
     }
 
-    /// Adds the addresses of this machine's interfaces, without loopback and link-local ones.
+    /// Adds the addresses of this machine's interfaces, without those of loopback and without link-local IPv6 ones.
     private static func addAddresses(to facts: inout MachineFacts) {
         for device in (try? System.enumerateDevices()) ?? [] {
             guard let address = device.address, let text = address.ipAddress else { continue }

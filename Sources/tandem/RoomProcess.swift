@@ -34,7 +34,7 @@ enum RoomProcess {
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Returns whether no process listens on this TCP port of the loopback address.
+    /// Returns whether this process can bind this TCP port of the IPv4 loopback address.
     static func isPortFree(_ port: UInt16) -> Bool {
         let socket = Libc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { return false }

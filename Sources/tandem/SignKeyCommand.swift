@@ -185,7 +185,7 @@ struct SignKeyCommand: ParsableCommand {
         return room
     }
 
-    /// Returns the first of the room's secrets, which signs new keys.
+    /// Returns the first line of the secret that the options name, otherwise of the pipeline's; it signs the key.
     private func signingSecret(of room: Room) throws -> String {
         let named = self.secretFile.map { Secret.file($0) } ?? self.secretEnv.map { Secret.env($0) } ?? room.secret
         do throws(MediaError) {

@@ -38,7 +38,7 @@ enum StandardError {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }
 
-/// Reads and writes whole files, with errors that tell what to do.
+/// Reads and writes whole files.
 enum FileBytes {
     /// Default maximum size of a file in bytes, for pipeline files.
     private static let limit = 4 << 20
