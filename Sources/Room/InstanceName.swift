@@ -1,8 +1,7 @@
 import Libc
 import Threading
 
-/// The name of this worker for log lines. It distinguishes the workers of one room, and is the name that the
-/// orchestrator uses.
+/// The name of this worker for log lines: the one that the orchestrator uses, if the environment has it.
 package enum InstanceName {
     /// Most characters of the name.
     private static let longest = 128

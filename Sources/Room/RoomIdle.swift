@@ -28,7 +28,7 @@ package struct RoomIdle: Sendable, Equatable {
     }
 
     private var hasHadSource: Bool
-    /// Since when there has been no publisher; nil if there is one, or before the first poll.
+    /// Since when there has been no publisher; nil if there is one, or if that is not known yet.
     package private(set) var since: Int64?
     private var isOver = false
 

@@ -3,9 +3,9 @@ package import Events
 /// The state of a source's own recording, as replies about the source show it.
 package struct SourceRecordingFacts: NamedReply {
     package enum State: String, Sendable, CaseIterable, ReplyValue {
-        /// Nothing is recorded until a command starts it.
+        /// Nothing is recorded until a command or a new version of the document starts it.
         case stopped
-        /// The source sends nothing that has been written yet.
+        /// No file is being written, for example between publications.
         case waiting
         case recording
         /// The disk is nearly full; frames are lost until there is space.

@@ -32,8 +32,9 @@ package final class SnapshotService: Sendable {
     }
 
     private struct State {
-        /// The newest frame of the program, and whether it shows the current frames of its sources.
+        /// The newest frame of the program.
         var latest: Picture?
+        /// Whether ``latest`` shows the current frames of its sources.
         var isCurrent = true
         /// What the next frame shows.
         var canvas = Canvas()
@@ -128,7 +129,7 @@ package final class SnapshotService: Sendable {
     ///   - isPaused: Called before each image. If it returns true, because the machine cannot keep up, then no image is
     ///     made.
     ///   - publish: Receives each still of the program.
-    ///   - report: Receives the first error of writing; called again only after writing has worked.
+    ///   - report: Receives the first of several consecutive errors of an output.
     func start(
         isPaused: @escaping @Sendable () -> Bool, publish: @escaping @Sendable (_ name: String, [UInt8]) -> Void,
         report: @escaping @Sendable (_ outputID: String, MediaError) -> Void

@@ -131,7 +131,7 @@ package final class ModerationService: Sendable {
 
     /// Requests one still of a source, whatever the interval.
     ///
-    /// - Throws: Why there would be none now.
+    /// - Throws: The reason if no still can be made now.
     package func request(_ source: RoomSource, width: Int, isPaused: Bool) throws(ControlFailure) {
         if let refusal = self.parts.stills.refusal(of: source, isPaused: isPaused) { throw refusal }
         self.request(source, width: width, known: nil, interval: nil, isPaused: isPaused)

@@ -20,7 +20,7 @@ package struct RosterChanges: Sendable {
     package struct Newcomer {
         package var source: RoomSource
         var program: ProgramStage.Source
-        /// Settings of a publisher; nil for other sources.
+        /// Settings for the source's publisher; nil for a source that is fetched or read from a file.
         var ingest: IngestConfiguration.Source?
         /// Settings of a source that is fetched over RTMP, or over SRT; nil for other sources.
         var pull: PullSettings?

@@ -206,7 +206,8 @@ package struct SourceStateMachine: Sendable, Equatable {
         }
     }
 
-    /// Applies the time that has passed: the end of a grace period, a stall, or a publication without video.
+    /// Applies the time that has passed: the end of a grace period, the beginning or the end of a stall, or a publication
+    /// without video.
     package mutating func poll(now: Int64, arrivals: Arrivals) -> [Change] {
         if let polled = self.polled, now &- polled > Self.absence { self.watchedSince = now }
         self.polled = now

@@ -6,8 +6,8 @@ package import Program
 import Threading
 import Synchronization
 
-/// Makes JPEG stills of single sources on request, on one thread of its own. Nothing is decoded or encoded, and there is
-/// no thread, unless a still is requested.
+/// Makes JPEG stills of single sources on request, on one thread of its own, which starts with the first request.
+/// Between requests nothing is decoded or encoded.
 ///
 /// A still shows the newest frame that the source's decoder has output, or the source's last key frame, whichever arrived
 /// later. Viewers may not have seen the key frame yet. Frames of an earlier publication are not used while the source is
@@ -38,7 +38,7 @@ package final class SourceStills: Sendable {
     package struct Counts: Sendable, Equatable {
         /// JPEG files made.
         package var made = 0
-        /// Key frames that were decoded for stills. The other files show frames that the source's decoder had output.
+        /// Times that a key frame was decoded for stills; stills of several widths share one.
         package var decoded = 0
         package var failed = 0
     }
@@ -146,8 +146,9 @@ package final class SourceStills: Sendable {
         }
     }
 
-    /// Largest number of JPEG encoders that are kept open, and the time without a request after which all are closed.
+    /// Largest number of JPEG encoders that are kept open.
     private static let mostWriters = 8
+    /// Time without a request after which all JPEG encoders are closed.
     private static let idleTime = DispatchTimeInterval.seconds(60)
 
     private static func jpeg(_ picture: Picture, width: Int, _ writers: inout [JPEGWriter]) throws(MediaError)
