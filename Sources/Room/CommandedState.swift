@@ -94,11 +94,11 @@ package struct CommandedState: Sendable, Equatable {
         package var audioPush: Bool?
         /// Volume of the source in percent; nil if no command has set it.
         package var volume: Int?
-        /// Volume of each audio track in percent, by track number.
+        /// Volumes of audio tracks that commands have set, in percent, by track number.
         package var trackVolumes: [Int: Int] = [:]
         package var offsetMs: Int?
         package var rotation: Int?
-        /// Whether the source's own recording is on.
+        /// Whether a command has switched the source's own recording on (true) or off (false); nil if none has.
         package var recording: Bool?
         /// The source may not be published before this room time; nil if it may be published now.
         package var refusedUntil: Int64?

@@ -136,7 +136,7 @@ package struct Overload: Sendable, Equatable {
     private var startedAt: Int64?
     /// Samples of the lag before this time do not count for the current level.
     private var observedFrom = Int64.min / 2
-    /// When the last change was made; nil if that change is in force.
+    /// When steps were last taken or undone; nil once that is in force or has taken too long.
     private var pendingSince: Int64?
     private var aboveLimitSince: Int64?
     private var aboveHalfSince: Int64?

@@ -23,9 +23,9 @@ package struct PipelineFileWatch: Sendable {
     /// A version that can only be applied later, for example when a scene has gone on air.
     private struct DeferredVersion {
         let seen: PolledVersion
-        /// Number of polls from one attempt to the next.
+        /// Number of polls from one attempt to apply the version to the next.
         var pace = 1
-        /// Number of polls that are skipped before the next attempt.
+        /// Number of polls without an attempt before the next one that tries to apply the version.
         var wait = 0
 
         /// Records a failed attempt. Attempts become rarer because each reads all files that the version names, while

@@ -19,7 +19,7 @@ package struct SourceRecordingFacts: NamedReply {
     package var state: State
     /// Path of the file that is being written; nil if there is none.
     package var file: String?
-    /// Size of that file in bytes, without what waits to be written.
+    /// Size of the file that is being written, in bytes, without the packets that wait to be written.
     package var bytes: Int64
     /// Packets that were dropped since the start of the recording because the disk is too slow.
     package var dropped: Int

@@ -11,7 +11,7 @@ import MediaTypes
 package struct RenditionDemand: Sendable {
     /// Why a rendition has woken.
     package enum Cause: String, Sendable, CaseIterable {
-        /// Its own playlist was requested.
+        /// The playlist of the rendition was requested.
         case playlist
         /// The multivariant playlist was requested.
         case multivariant
@@ -27,7 +27,7 @@ package struct RenditionDemand: Sendable {
 
     private struct Rendition {
         var isAwake: Bool
-        /// Until when each cause keeps it awake.
+        /// Until when each cause keeps the rendition awake.
         var until: [Cause: Int64] = [:]
 
         /// The cause that keeps the rendition awake for the longest time; `nil` if none does.

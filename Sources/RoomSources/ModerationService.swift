@@ -20,7 +20,7 @@ package final class ModerationService: Sendable {
     package typealias Act =
         @Sendable (SourceID, ModerationAnswer.Action, ModerationAnswer) throws(ControlFailure) -> Bool
 
-    /// What the service needs of the room.
+    /// What the moderation service needs of the room.
     package struct Parts: Sendable {
         package var room: String
         package var incarnation: Int64

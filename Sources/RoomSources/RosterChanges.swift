@@ -151,7 +151,7 @@ package struct RosterChanges: Sendable {
         self.host.sourceDisconnected(id)
     }
 
-    /// Removes state that the decode thread could still change until it ended.
+    /// Removes the state of a removed source that its decode thread could change until it ended.
     private func forget(_ id: SourceID) {
         self.parts.roster.aligner.remove(id)
         self.parts.stills.forget(id)

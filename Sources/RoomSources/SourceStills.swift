@@ -52,9 +52,9 @@ package final class SourceStills: Sendable {
 
         var id: StillCache<Waiter>.FrameID
         var content: Content
-        /// When it arrived, on the monotonic clock.
+        /// When the frame arrived, on the monotonic clock.
         var arrival: Int64
-        /// Program time at which it is shown; nil before the program runs.
+        /// Program time at which the frame is shown; nil before the program runs.
         var shown: Int64?
     }
 
@@ -72,8 +72,7 @@ package final class SourceStills: Sendable {
     /// Requests a still.
     ///
     /// - Parameters:
-    ///   - width: Width in pixels, in ``widths``. The height is in proportion, and at most twice the width; a smaller
-    ///     frame is not enlarged.
+    ///   - width: Largest width in pixels, in ``widths``; see ``size(of:width:)``.
     ///   - known: The tag of the still that the client already has; nil if it has none.
     ///   - isPaused: Whether the machine is overloaded. Then no still is made, but an earlier one may be sent again.
     package func request(
