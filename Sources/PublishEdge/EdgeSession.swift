@@ -47,7 +47,7 @@ package struct EdgeSession: ~Copyable {
         package var retryDelay: Int64 = 250_000_000
         /// Delay between an unknown key and its refusal, to slow down guessing; rooms use the same delay.
         package var refusalDelay: Int64 = 1_000_000_000
-        /// Maximum size of ``EdgeSession/kept``: the setup, and media that was read together with `publish`.
+        /// Maximum size of ``EdgeSession/kept``: the setup, and what the publisher sends until the room has accepted it.
         package var keptBytes = 512 << 10
 
         package init() {}

@@ -31,7 +31,7 @@ package struct TrackSender: Sendable {
     private static let repairInterval: Int64 = 20_000_000
     /// Number of retransmissions whose times are remembered for ``repairInterval``.
     private static let mostRepairs = 256
-    /// Packets whose protected bytes are kept for viewers without rtx.
+    /// Number of packets whose protected bytes are kept for a viewer without rtx.
     private static let mostKept = 512
     private static let headerSize = 12
 

@@ -16,7 +16,7 @@ package struct ViewerFlow: Sendable {
         package var longestPause: Int64 = 8_000_000_000
         /// Once reports have been good for this time, the next pause is short again.
         package var recovery: Int64 = 10_000_000_000
-        /// Without any authentic datagram for this time, the viewer gets nothing. Players send a report each second.
+        /// Without any authentic datagram for this time, the viewer gets no media. Players send a report each second.
         package var silence: Int64 = 6_000_000_000
 
         package init() {}

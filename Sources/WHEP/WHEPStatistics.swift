@@ -4,7 +4,7 @@ package struct WHEPStatistics: Sendable, Hashable {
     package var viewers = 0
     /// Viewers whose offer was answered and who are not connected yet.
     package var joining = 0
-    /// Viewers by rendition.
+    /// Viewers whose handshake is complete, by rendition.
     package var renditions: [String: Int] = [:]
     /// Viewers that have connected so far.
     package var sessions: UInt64 = 0

@@ -14,7 +14,7 @@ package struct CheckLimiter: Sendable {
     /// - Parameter now: Monotonic time in nanoseconds.
     package init(now: Int64) { self.bucket = TokenBucket(Self.rate, now: now) }
 
-    /// Returns whether a datagram is processed. All datagrams are that are no STUN messages, or come from a known address.
+    /// Returns whether a datagram is to be processed. Only STUN messages from unknown addresses are limited.
     ///
     /// - Parameters:
     ///   - first: The datagram's first byte; 0 to 3 is a STUN message (RFC 7983 §7).

@@ -18,7 +18,7 @@ package struct CodedFrame: Sendable {
     package let memory: PacketMemory
     /// RTP time of its packets.
     package let timestamp: UInt32
-    /// The time passed in with its first packet.
+    /// The time that the caller passed in with the frame's first packet; see ``VideoDepacketizer/receive(_:time:into:)``.
     package let time: Int64
     /// The latest arrival of its packets, in nanoseconds.
     package let arrival: Int64
@@ -47,7 +47,7 @@ package struct CodedFrame: Sendable {
     }
 }
 
-/// Why a frame is not given out. Later frames may refer to it, so only a key frame can follow.
+/// Why a frame is not given out. Later frames may refer to it, so decoding can only continue at a key frame.
 package enum FrameDamage: Sendable, Hashable {
     /// Packets are missing.
     case lost

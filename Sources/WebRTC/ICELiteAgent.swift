@@ -1,16 +1,16 @@
 /// This program's ICE agent for one peer: answers its connectivity checks and selects the address for media.
 ///
 /// An ICE-lite agent sends no checks of its own and is always in the controlled role. An address is known once a valid
-/// check came from it; until then nothing is sent there except the answer to that check, which is never longer than the
-/// check. The selected address is the one last nominated by USE-CANDIDATE, or before any nomination the first known one,
-/// UDP before TCP. But a TCP address replaces a selected UDP address only after no valid check came from that for 6 s,
-/// because TCP delays media after a loss.
+/// check came from it; until then only answers to its checks are sent there, never longer than the check. The selected
+/// address is the one last nominated by USE-CANDIDATE, or before any nomination the first known one, UDP before TCP. But
+/// a TCP address replaces a selected UDP address only after no valid check came from that for 6 s, because TCP delays
+/// media after a loss. An ICE restart forgets all addresses, and the selection begins anew.
 ///
 /// Pure: time is passed in, as nanoseconds of a monotonic clock.
 ///
 /// Spec: RFC 8445 §2.5, §7.3, RFC 7675 (consent).
 package struct ICELiteAgent: Sendable {
-    /// Times, in nanoseconds.
+    /// Time limits of the agent, in nanoseconds.
     package struct Limits: Sendable, Hashable {
         /// Time from the start within which a valid check must arrive.
         package var firstCheck: Int64 = 10_000_000_000

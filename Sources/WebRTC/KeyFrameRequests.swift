@@ -5,7 +5,7 @@
 package struct KeyFrameRequests: Sendable {
     /// Shortest time between two requests in nanoseconds.
     package static let interval: Int64 = 300_000_000
-    /// Shortest time between two requests to a sender that does not answer them.
+    /// Shortest time between two requests to a sender that does not answer them, in nanoseconds.
     package static let rareInterval: Int64 = 30_000_000_000
     /// A key frame counts as the effect of a request if it arrives within this time plus the round trip.
     private static let answerTime: Int64 = 1_000_000_000

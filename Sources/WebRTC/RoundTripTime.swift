@@ -29,7 +29,8 @@ package struct RoundTripTime: Sendable {
         self.add(now - requested)
     }
 
-    /// Adds a measurement by other means, such as the duration of a handshake's flight.
+    /// Adds a measurement by other means, such as the duration of a handshake's flight, in nanoseconds. One below 0 or above
+    /// 10 s is ignored.
     package mutating func add(_ sample: Int64) {
         guard (0...Self.longest).contains(sample) else { return }
         // RFC 6298 §2.3: alpha = 1/8.

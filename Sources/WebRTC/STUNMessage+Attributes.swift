@@ -47,7 +47,7 @@ extension STUNMessage {
 
     package var usesCandidate: Bool { self.value(AttributeType.useCandidate) != nil }
 
-    /// PRIORITY; nil without it.
+    /// PRIORITY; nil without it, or if it has another size than four bytes.
     package var priority: UInt32? { self.value(AttributeType.priority).flatMap { Self.integer($0) } }
 
     /// The tie-breaker of a sender in the controlled role; nil if the sender is not in it.

@@ -25,7 +25,7 @@ package struct STUNMessage: Sendable {
     package static let headerLength = 20
     /// Largest accepted message in bytes. Connectivity checks have about 100.
     package static let largest = 1500
-    /// Most attributes of a message.
+    /// Maximum number of attributes of a message.
     package static let mostAttributes = 32
     static let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
 
@@ -37,7 +37,7 @@ package struct STUNMessage: Sendable {
     package let attributes: [Attribute]
     /// Where the value of MESSAGE-INTEGRITY begins; nil without it.
     let integrity: Int?
-    /// Whether the message ends with a FINGERPRINT; a wrong one is no message.
+    /// Whether the message ends with a FINGERPRINT. Bytes with a wrong one are not accepted as a message.
     package let hasFingerprint: Bool
 
     /// - Returns: nil if the bytes are not a STUN message, or its FINGERPRINT is wrong.

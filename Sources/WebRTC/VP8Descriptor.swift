@@ -2,7 +2,7 @@
 ///
 /// Spec: RFC 7741 §4.2.
 struct VP8Descriptor: VPXDescriptor, Hashable {
-    /// Size in bytes.
+    /// Size of the descriptor in bytes.
     let size: Int
     /// Whether the packet begins a frame: S is set, and PID is 0.
     let beginsFrame: Bool

@@ -4,11 +4,12 @@ import MediaTypes
 ///
 /// Spec: RFC 9628 §4.2.
 struct VP9Descriptor: VPXDescriptor, Hashable {
-    /// Size in bytes.
+    /// Size of the descriptor in bytes.
     let size: Int
     let pictureID: PictureID?
-    /// Whether the packet is the first of its layer's frame (B), and the last (E).
+    /// Whether the packet is the first of its layer's frame (B).
     let beginsFrame: Bool
+    /// Whether the packet is the last of its layer's frame (E).
     let endsFrame: Bool
     /// Spatial layer, 0…7; 0 without layers.
     let spatialLayer: UInt8

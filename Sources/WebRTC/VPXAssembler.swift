@@ -2,7 +2,7 @@ import MediaKernels
 
 /// What ``VPXAssembler`` needs of a payload descriptor.
 protocol VPXDescriptor: Sendable {
-    /// Size in bytes.
+    /// Size of the descriptor in bytes.
     var size: Int { get }
     var pictureID: PictureID? { get }
     var beginsFrame: Bool { get }

@@ -1,6 +1,6 @@
 /// What to do with a request.
 package enum WHIPDecision: Sendable, Hashable {
-    /// The path does not begin with `/whip`: not a WHIP request.
+    /// The first segment of the path is not `whip`: not a WHIP request.
     case other
     /// Send this reply. It is complete, with its CORS fields.
     case reply(WHIPReply)
