@@ -6,7 +6,7 @@ package struct SRTPSessionKeys: Sendable {
     package let profile: SRTPKeys.Profile
     /// Key of AES-128, 16 bytes.
     package let encryption: [UInt8]
-    /// As many bytes as the master salt.
+    /// Session salt, as many bytes as the master salt.
     package let salt: [UInt8]
     /// Key of HMAC-SHA1, 20 bytes; empty with GCM.
     package let authentication: [UInt8]

@@ -35,7 +35,7 @@ package import RTMP
 ///
 /// Spec: RTMP 1.0 §5.2, §5.3, §7.2.
 package struct EdgeSession: ~Copyable {
-    /// Time limits in nanoseconds, and sizes in bytes.
+    /// Settings of a publisher's session at the edge; times in nanoseconds, sizes in bytes.
     package struct Settings: Sendable {
         /// What the edge answers as a server until `publish`. Its time limits for a decision are not used.
         package var server = RTMPServerConfiguration()
@@ -73,7 +73,7 @@ package struct EdgeSession: ~Copyable {
         case closed
     }
 
-    /// Sum of C0, C1 and C2, and of S0, S1 and S2.
+    /// Size in bytes of C0, C1 and C2 together, and of S0, S1 and S2 together.
     private static let handshakeLength = 1 + 2 * RTMPServerHandshake.packetLength
 
     private let settings: Settings

@@ -25,7 +25,7 @@ package struct TrackSender: Sendable {
         var step: Int64
     }
 
-    /// Runs that are remembered for retransmissions.
+    /// Number of runs that are remembered for retransmissions.
     private static let mostRuns = 8
     /// Shortest time between two retransmissions of a packet, in nanoseconds.
     private static let repairInterval: Int64 = 20_000_000

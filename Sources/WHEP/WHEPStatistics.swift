@@ -6,7 +6,7 @@ package struct WHEPStatistics: Sendable, Hashable {
     package var joining = 0
     /// Viewers whose handshake is complete, by rendition.
     package var renditions: [String: Int] = [:]
-    /// Viewers that have connected so far.
+    /// Number of viewers that have connected so far.
     package var sessions: UInt64 = 0
     /// Offers that were refused.
     package var refused: UInt64 = 0

@@ -12,7 +12,7 @@
 package struct ICELiteAgent: Sendable {
     /// Time limits of the agent, in nanoseconds.
     package struct Limits: Sendable, Hashable {
-        /// Time from the start within which a valid check must arrive.
+        /// Time from the start of the session within which a valid check must arrive.
         package var firstCheck: Int64 = 10_000_000_000
         /// Time from the last valid check until the session ends, and until an address is no longer known (RFC 7675 §5.1).
         /// Peers send a check every 2.4 to 5 s.
@@ -33,11 +33,11 @@ package struct ICELiteAgent: Sendable {
 
     /// Why a datagram gets no answer.
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
-        /// No STUN message, a wrong FINGERPRINT or none.
+        /// The datagram is no STUN message, or its FINGERPRINT is wrong or missing.
         case malformed
-        /// A response or an indication, or another method than Binding.
+        /// The message is a response or an indication, or has another method than Binding.
         case notARequest
-        /// For another session, or for credentials that an ICE restart has replaced.
+        /// The check is for another session, or for credentials that an ICE restart has replaced.
         case unknownUfrag
         case wrongIntegrity
         /// Another address has already sent a check with this transaction ID, so this one is a copy.
@@ -50,7 +50,7 @@ package struct ICELiteAgent: Sendable {
     package enum Expiry: Sendable, Hashable {
         /// No valid check came in time after the start.
         case neverConnected
-        /// No valid check for the time of consent.
+        /// No valid check came for longer than ``Limits/consent``.
         case consentLost
     }
 

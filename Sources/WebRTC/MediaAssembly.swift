@@ -12,7 +12,7 @@ package import MediaTypes
 /// has no decoding times; they are those of presentation, except for a frame whose time is not after the decoding time of
 /// the frame before, by up to a second: it gets the next tick after that.
 package struct MediaAssembly: Sendable {
-    /// Sums since the beginning.
+    /// Counters of one track since its beginning.
     package struct Counters: Sendable, Hashable {
         /// Packets that were given out: frames of video, or audio packets.
         package var frames: UInt64 = 0
@@ -31,7 +31,7 @@ package struct MediaAssembly: Sendable {
         package var sizeChanges: UInt64 = 0
     }
 
-    /// Ticks per second of the packets.
+    /// Ticks per second of the packets' timestamps.
     package let timescale: Int32
     package let codec: CodecName
     /// Number of the track within its kind.

@@ -105,7 +105,7 @@ package final class PeerTransport {
         self.nextCheck = now &+ Self.checkInterval
     }
 
-    /// The user name fragments that find this session.
+    /// This side's ICE user name fragments: connectivity checks with one of them are for this session.
     package var ufrags: [String] { self.agent.ufrags }
     /// Whether media can be sent and received.
     package var isConnected: Bool { self.connectedAt != nil && self.end == nil }

@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// Counters and measurements of one peer's media. Counters begin with the session.
 package struct RTCMediaStatistics: Sendable, Hashable {
-    /// In the order of the negotiated tracks.
+    /// Statistics of each track, in the order of the negotiated tracks.
     package var tracks: [Track] = []
     /// Round-trip time in nanoseconds; nil while unknown.
     package var roundTrip: Int64?
@@ -28,7 +28,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         package var kind: TrackKind
         /// Packets that arrived, retransmissions and probes included.
         package var packets: UInt64 = 0
-        /// Bytes of these packets.
+        /// Bytes of the packets that arrived, retransmissions and probes included.
         package var bytes: UInt64 = 0
         /// Bit rate of the current layer over the last second, in bits per second.
         package var bitRate = 0

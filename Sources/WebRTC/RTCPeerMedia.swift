@@ -23,7 +23,7 @@ package struct RTCPeerMedia: Sendable {
         let layer: Int
         let codec: CodecName
         var ordering: ReceiveTrack
-        /// Nil before the first packet.
+        /// Reception counters of the current SSRC; nil before the first packet.
         var reports: ReceiverReports?
         var keyFrames: KeyFrameRequests
         /// Number that FIRs have until the next key frame arrives (RFC 5104 §4.3.1.1).

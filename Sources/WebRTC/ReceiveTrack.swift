@@ -131,7 +131,7 @@ package struct ReceiveTrack: Sendable {
 
     package private(set) var counters = Counters()
 
-    /// Sums since the beginning.
+    /// Counters of the packets of one stream, since its beginning.
     package struct Counters: Sendable, Hashable {
         /// Missing packets that arrived after a request.
         package var recovered: UInt64 = 0
@@ -253,7 +253,7 @@ package struct ReceiveTrack: Sendable {
         self.counters.restarts += 1
     }
 
-    /// A packet whose number is far from the others.
+    /// Takes a packet whose number is far from the others.
     private mutating func receiveJump(
         _ packet: OrderedPacket, sequence: UInt16, into ordered: inout [OrderedPacket]
     ) -> Outcome {
@@ -405,7 +405,7 @@ package struct ReceiveTrack: Sendable {
 }
 
 extension ReceiveTrack.Counters {
-    /// Adds those of another stream.
+    /// Adds the counters of another stream.
     mutating func add(_ other: ReceiveTrack.Counters) {
         self.recovered += other.recovered
         self.lost += other.lost

@@ -4,10 +4,10 @@
 /// answer to a receiver reference time (RFC 3611 §4.5), and the time from a request for a packet to its retransmission,
 /// which includes the peer's own delay and counts only while there are no answers.
 package struct RoundTripTime: Sendable {
-    /// Smoothed, in nanoseconds; nil while unknown.
+    /// The smoothed round-trip time, in nanoseconds; nil while unknown.
     package private(set) var estimate: Int64?
     private var lastAnswer: Int64?
-    /// How long an answer is preferred, in nanoseconds.
+    /// How long retransmissions are not measured after an answer to a reference time, in nanoseconds.
     private static let validity: Int64 = 10_000_000_000
     private static let longest: Int64 = 10_000_000_000
 

@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// Spec: RFC 8122 §5.
 package struct SDPFingerprint: Sendable, Hashable {
-    /// In lower case, such as `sha-256`.
+    /// Name of the hash function in lower case, such as `sha-256`.
     package var algorithm: String
     package var bytes: [UInt8]
 

@@ -1,4 +1,4 @@
-/// Numbers of attributes.
+/// Numbers of STUN attributes.
 ///
 /// Spec: RFC 8489 §18.3, RFC 8445 §20.
 enum AttributeType {

@@ -44,7 +44,7 @@ package struct SenderClock: Sendable {
         /// Sum of the corrections.
         var corrected: Int64 = 0
 
-        /// Nanoseconds from ``origin``.
+        /// Converts a number of RTP ticks to nanoseconds.
         func elapsed(_ ticks: Int64) -> Int64 {
             // In two steps: ticks × 10⁹ would overflow after two days.
             ticks / self.clockRate * SenderClock.second + ticks % self.clockRate * SenderClock.second / self.clockRate
@@ -67,7 +67,7 @@ package struct SenderClock: Sendable {
 
     /// Times that a stream was placed anew because its RTP times jumped or stalled; restarts are excluded.
     package private(set) var jumps = 0
-    /// Corrections by more than 500 ms.
+    /// Number of corrections by more than 500 ms.
     package private(set) var largeCorrections = 0
     /// Reports that were not used, since their RTP time is at least 5 s off the stream's.
     package private(set) var ignoredReports = 0

@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// Spec: RFC 8851 §10 (`rid`), RFC 8853 §5.1 (`simulcast`).
 struct SimulcastLayer: Sendable, Hashable {
-    /// Most layers of an offer. libwebrtc sends up to 3, OBS up to 4.
+    /// Maximum number of layers of an offer. libwebrtc sends up to 3, OBS up to 4.
     static let most = 4
 
     var rid: String

@@ -38,7 +38,7 @@ struct VP8Descriptor: VPXDescriptor, Hashable {
 /// Spec: RFC 6386 §9.1.
 struct VP8FrameHeader: VPXFrameHeader, Hashable {
     let isKey: Bool
-    /// Nil except in key frames.
+    /// Frame size; nil except in key frames.
     let size: FrameSize?
 
     /// - Returns: nil if the frame is shorter than its header and first partition, or a key frame lacks its start code or

@@ -41,7 +41,7 @@ struct VP9Descriptor: VPXDescriptor, Hashable {
         self.size = payload.count - reader.left
     }
 
-    /// One to three differences of picture ids.
+    /// Skips one to three differences of picture ids; false if the bytes end before, or a fourth is announced.
     private static func skipReferences(_ reader: inout ByteReader) -> Bool {
         for _ in 0..<3 {
             guard let difference = reader.next() else { return false }
@@ -69,7 +69,7 @@ struct VP9Descriptor: VPXDescriptor, Hashable {
 /// Spec: VP9 Bitstream & Decoding Process Specification §6.2, §6.2.2, §7.2.
 struct VP9FrameHeader: VPXFrameHeader, Hashable {
     let isKey: Bool
-    /// Nil except in key frames.
+    /// Frame size; nil except in key frames.
     let size: FrameSize?
 
     /// - Returns: nil for anything that is no VP9 frame, or a key frame that is truncated in its header.

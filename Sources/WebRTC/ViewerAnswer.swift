@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// Spec: RFC 9429 §5.3.1, draft-ietf-wish-whep §4.2.
 struct ViewerAnswer {
-    /// What is answered to a section.
+    /// The answer to one section of the offer.
     enum Section {
         case sent(NegotiatedTrack)
         /// The codec is known, but this side has nothing to send.
