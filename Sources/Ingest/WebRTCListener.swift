@@ -54,7 +54,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// Publishers whose timer may have to be set again after this read.
     private var touched: [Int: WebRTCPublisher] = [:]
     var isStopped = false
-    /// Number of datagrams and TCP packets that belong to no session.
+    /// Number of datagrams and TCP packets that belong to no session, or exceed the limit of connectivity checks.
     private(set) var strangers: UInt64 = 0
 
     init(core: IngestCore, settings: WebRTCSettings, identity: DTLSIdentity, loop: any EventLoop) {
@@ -138,7 +138,7 @@ final class WebRTCListener: ChannelInboundHandler {
         self.touched.removeAll(keepingCapacity: true)
     }
 
-    /// Counts a datagram or packet that belongs to no session.
+    /// Counts a datagram or packet that belongs to no session, or exceeds the limit of connectivity checks.
     func noteStranger() { self.strangers &+= 1 }
 
     /// The session whose user name fragment is in a connectivity check; nil if there is none.
