@@ -225,7 +225,7 @@ package final class AnimationReader {
 
     /// Whether the frames that were decoded last have no transparency; `nil` before the first one.
     package private(set) var isOpaque: Bool?
-    /// Whether the animation has audio.
+    /// Whether the animation has audio that can be decoded.
     package var hasAudio: Bool { self.audioDecoder != nil }
     /// Whether ``read(_:)`` would read more of the file.
     package var canRead: Bool {

@@ -32,8 +32,8 @@ package final class Demuxer {
     ///   - isAnyInput: Whether `path` may be everything that libavformat can open, such as a URL, a playlist or a pipe.
     ///     If not, then it must be a file that contains its media; see ``LocalFile``.
     ///   - allowsPipe: Whether the file may be a named pipe.
-    /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
-    ///   not media or has no track with a supported codec.
+    /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it
+    ///   cannot be opened for another reason, is not media or has no track with a supported codec.
     package static func open(
         path: String, place: String, isAnyInput: Bool = false, allowsPipe: Bool = false
     ) throws(MediaError) -> Demuxer {

@@ -21,7 +21,7 @@ package final class DecodeStage: Sendable {
         package var maxJitterBuffer: Int64
         /// Maximum drift of a publisher's clock that is corrected, in parts per million.
         package var maxDriftPpm: Int64
-        /// Maximum frames per second that are kept.
+        /// Maximum frames per second that are kept of a source in a live program; offline, all are kept.
         package var maxFps: Int
         /// Whether the source is a file; its timestamps are not corrected, because its packets arrive when they are
         /// read.
@@ -288,7 +288,7 @@ package final class DecodeStage: Sendable {
         self.keyFrames.withLock { $0 = Listener(call: listener) }
     }
 
-    /// Accepts one item from ingest. Never blocks: if too much waits, packets are dropped up to the next key frame.
+    /// Accepts one item from ingest. Never blocks: if too much waits, packets are dropped; see ``PacketBacklog``.
     package func offer(_ item: SourceItem) {
         self.enqueue([item])
         self.wake.signal()

@@ -184,7 +184,7 @@ package final class NoiseSuppressor {
         self.wanted == nil && self.path.kind == nil && self.next == nil && self.blocks.isEmpty
     }
 
-    /// Whether a filter is heard, or will be after a cross-fade that has begun.
+    /// Whether a filter is heard, or will be after the change that has begun.
     package var isActive: Bool { (self.next?.path ?? self.path).filter != nil }
 
     /// Sets the filter that the next block begins to change to.

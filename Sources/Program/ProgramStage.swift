@@ -72,7 +72,7 @@ package final class ProgramStage: Sendable {
 
     /// Callbacks that receive the program. All of them are called on the program thread.
     package struct Outputs: Sendable {
-        /// Receives one canvas per tick. `arrival` is the program time at which the newest source frame in it was
+        /// Receives the canvas of each tick that has one. `arrival` is the program time at which the newest source frame in it was
         /// received; `nil` if no publisher's frame is shown for the first time. Returns `false` if the encoders' queue
         /// is full: the tick is then lost.
         package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
@@ -82,9 +82,9 @@ package final class ProgramStage: Sendable {
         /// Called when the program has ended; `tick` is the first tick that is not part of the program, 0 if it was
         /// stopped before it started.
         package var finished: @Sendable (_ tick: Int64) -> Void
-        /// Receives the full-canvas source of a tick, right before the canvas of that tick.
+        /// Receives the full-canvas source of a tick, before the canvas of that tick.
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
-        /// Receives the scene's largest source of a tick and the sources that commands have covered, right before the
+        /// Receives the scene's largest source of a tick and the sources that commands have covered, before the
         /// canvas of that tick and after `shown`.
         package var captioned: (@Sendable (_ tick: Int64, _ largest: SourceID?, _ hidden: Set<SourceID>) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.

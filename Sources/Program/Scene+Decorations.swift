@@ -130,7 +130,7 @@ package struct ScoreBar: Sendable, Hashable {
     }
 }
 
-/// A text that shows the time left until a tick as `mm:ss`, rounded up; `00:00` after that tick.
+/// A text that shows the time left until a tick as `mm:ss`, rounded up; `00:00` from that tick on.
 package struct Countdown: Sendable, Hashable {
     package var id: String
     /// Position in samples, with the same meaning as in ``SceneText``.

@@ -417,7 +417,7 @@ package final class SourceBuffer: Sendable {
         self.state.withLock { $0.audio.setGain(gain, of: track, over: pairs) }
     }
 
-    /// All audio tracks so far with their gains; the main track first.
+    /// The audio tracks with their gains, the main track first.
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.audio.gains } }
 
     /// Requests the data for the tick at `time`, and returns whether the source has it, so that the offline program may
