@@ -44,7 +44,7 @@ package final class AnimationReader {
     private static let mostWaiting = (count: 512, bytes: 8 << 20)
     /// Longest duration of one frame, in nanoseconds; longer ones in the file are shortened to this.
     private static let longestFrame: Int64 = 10_000_000_000
-    /// Duration of the only frame of a file that gives none, in nanoseconds.
+    /// Duration of the first frame in nanoseconds, if the file gives none.
     private static let usualFrame: Int64 = 40_000_000
     /// Largest size of an audio packet that is decoded, in bytes.
     private static let longestAudio: Int32 = 1 << 17

@@ -2,15 +2,15 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Reads a media file as a source: returns the same items that a publisher would send, as fast as the caller requests
-/// them. Used and released on one thread, which may differ from the one that opened it; see ``OpenedFile``.
+/// Reads a media file as a source: returns its packets and codec parameters, as fast as the caller requests them. Used
+/// and released on one thread, which may differ from the one that opened it; see ``OpenedFile``.
 @safe
 package final class Demuxer {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let slot: PacketSlot
     private let place: String
     private var tracks: [Int32: Track] = [:]
-    /// Codec of each track that is read: the best video and the best audio stream of the file.
+    /// Codec parameters of each track that is read: the best video and the best audio stream of the file.
     package private(set) var parameters: [CodecParameters] = []
     /// New parameters that apply from the packet last returned by ``next()``; `nil` if they are unchanged.
     package private(set) var change: CodecParameters?

@@ -26,7 +26,8 @@ package struct AudioMixer: Sendable {
     private var isMeasuring: Bool
     /// Whether ``speakingChanges`` are collected.
     private var reportsSpeaking = false
-    /// See ``setSpeaking(_:duck:background:)``. Kept after it was switched off until the volume is raised again.
+    /// Whose volume is lowered while others speak; see ``setSpeaking(_:duck:background:)``. Kept after it was switched
+    /// off, until the volume is raised again.
     private var duck: Ducking?
     private var isDuckEnding = false
     private var background: Set<SourceID> = []

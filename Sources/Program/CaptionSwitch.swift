@@ -17,7 +17,7 @@ package final class CaptionSwitch: Sendable {
         var lanes: [Lane] = []
         var current: SourceID?
         var memory = CaptionChannels()
-        /// What was taken last, until its frame has been passed to the encoders.
+        /// The captions that were taken last, for ``putBack()``.
         var taken: [CaptionPair] = []
         /// Whether ``taken`` was removed from ``clearing``, and not from a queue.
         var hasTakenClearing = false

@@ -86,11 +86,11 @@ package final class DecodeStage: Sendable {
 
     /// Whether the noise of the source is suppressed as requested.
     package enum NoiseState: Sendable {
-        /// It is not, because the machine is overloaded.
+        /// The noise is not suppressed, because the machine is overloaded.
         case suspended
-        /// It is again.
+        /// The noise is suppressed again.
         case resumed
-        /// It is not, because the filter could not be opened or has failed.
+        /// The noise is not suppressed, because the filter could not be opened or has failed.
         case failed(MediaError)
     }
 
@@ -168,7 +168,7 @@ package final class DecodeStage: Sendable {
     private let offset: Mutex<(wanted: Int64, delay: Int64)>
     private let wantedProcessing: Mutex<AudioProcessing>
     private let processingChanges = Atomic<Int>(0)
-    /// ``AudioProcessing/lateness``.
+    /// ``AudioProcessing/lateness`` of the current settings, readable without a lock.
     private let audioLateness: Atomic<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)

@@ -25,7 +25,8 @@ package final class ProgramStage: Sendable {
         package var placeholder: Picture?
         /// Whether the source's audio is heard in every scene, also without a pane, and never counts as speaking.
         package var isBackground = false
-        /// Duration of the fades of its audio in milliseconds; 0: that of every change of volume.
+        /// Duration of the fades of the source's audio from and to silence, in milliseconds; 0: that of every other
+        /// change of volume.
         package var fadeMs = 0
 
         package init(

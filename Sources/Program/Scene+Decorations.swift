@@ -33,7 +33,8 @@ package struct Border: Sendable, Hashable {
 
 /// A ring around a pane while its source speaks, drawn inside its rectangle.
 package struct SpeakingRing: Sendable, Hashable {
-    /// Width of the ring in samples, 1…64; in a small pane at most a quarter of its shorter side.
+    /// Width of the ring in samples, 1…64; in a small pane limited to a quarter of its shorter side, but not to less
+    /// than 2.
     package var width: Int
     package var color: CanvasColor
 

@@ -30,7 +30,8 @@ package final class SourceBuffer: Sendable {
         package var arrival: Int64?
         /// Program time at which the frame's publication ended, or fell silent before its end; `nil` if it continues.
         package var lostAt: Int64?
-        /// When the last packet arrived; `nil` if the publisher is sending. See ``SourceBuffer/setSilent(since:)``.
+        /// Program time since which the publisher has sent nothing; `nil` if it is sending. See
+        /// ``SourceBuffer/setSilent(since:)``.
         package var silentSince: Int64?
     }
 

@@ -86,8 +86,8 @@ package struct SourceTimeline: Sendable {
     let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
     private let audioLead: Int64
-    /// How much longer than that audio must arrive before its program time, in nanoseconds, because a filter holds it. The offset
-    /// must leave this time in addition to the minimum of the jitter buffer.
+    /// How much earlier than `audioLead` says audio must arrive before its program time, in nanoseconds, because a filter
+    /// holds it. The offset must leave this time in addition to the minimum of the jitter buffer.
     package var filterLead: Int64 = 0
     package private(set) var offset: Int64
     /// Current size of the jitter buffer in nanoseconds; it may be more than configured if the network required it.
