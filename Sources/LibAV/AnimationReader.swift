@@ -4,11 +4,11 @@ package import MediaTypes
 
 /// Where an animation file has its transparency.
 package enum AnimationAlpha: String, Sendable, Hashable, CaseIterable {
-    /// In the frames' own alpha plane, as in WebM (VP8, VP9) and APNG; a frame without one is opaque.
+    /// The transparency is in the frames' own alpha plane, as in WebM (VP8, VP9) and APNG; a frame without one is opaque.
     case own
-    /// In the left half of each frame, as gray levels; the colors are in the right half.
+    /// The transparency is in the left half of each frame, as gray levels; the colors are in the right half.
     case left
-    /// In the right half of each frame, as gray levels; the colors are in the left half.
+    /// The transparency is in the right half of each frame, as gray levels; the colors are in the left half.
     case right
 }
 

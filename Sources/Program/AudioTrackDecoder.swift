@@ -34,7 +34,7 @@ struct AudioTrackDecoder {
     /// Whether the next audio is placed at its timestamp, without continuing the audio before it.
     private var restarts = true
     private var seams = 0
-    /// The noise suppressor; `nil` if none is wanted and the last one has faded out.
+    /// The noise suppressor; `nil` between publications, and if none is wanted and the last one has faded out.
     private var suppressor: NoiseSuppressor?
     /// The automatic gain; `nil` if it is off and has returned to 0 dB.
     private var gain: AutoGain?

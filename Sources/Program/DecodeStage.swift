@@ -119,7 +119,8 @@ package final class DecodeStage: Sendable {
         /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` until enough of the
         /// publication was measured, at least half a minute.
         package var driftPpm: Int?
-        /// See ``SourceTimeline/buffered``.
+        /// Time from the arrival of a packet without unusual delay until it is shown, in nanoseconds and without the
+        /// offset; `nil` before the first packet, and for files.
         package var buffered: Int64?
         /// Current size of the jitter buffer, in nanoseconds; larger than configured if the network required it.
         package var depth: Int64?
@@ -152,7 +153,8 @@ package final class DecodeStage: Sendable {
     /// to 50 ms ahead, the limiter looks 5 ms further ahead, and audio arrives in frames of 21 ms.
     package static let leastBuffer: Int64 = 80_000_000
 
-    /// See ``VideoTrack/keyPatience``.
+    /// Number of packets skipped while waiting for a key frame, after which any packet is passed to the decoder; see
+    /// ``VideoTrack/keyPatience``.
     package static let keyPatience = VideoTrack.keyPatience
 
     package let buffer: SourceBuffer

@@ -18,9 +18,9 @@ package final class NoiseSuppressor {
 
     /// How noise is suppressed.
     package enum Kind: Sendable, Hashable {
-        /// By ``NoiseReducer``, which lowers steady noise.
+        /// ``NoiseReducer`` suppresses the noise: it lowers steady noise.
         case fft
-        /// By ``NoiseFilter`` with the model in this file.
+        /// ``NoiseFilter`` suppresses the noise, with the model in this file.
         case model(path: String)
     }
 

@@ -52,7 +52,7 @@ package final class OverlayPlayer: Sendable {
             self.reports.append(OverlayReport(id: id, name: name, event: event, tick: tick, planned: planned))
         }
 
-        /// Ends all plays.
+        /// Ends all plays, and reports `event` for each of them and for those in `waiting`.
         mutating func drop(_ waiting: [(id: Int64, name: String)], _ event: OverlayReport.Event, at tick: Int64) {
             for play in self.plays {
                 self.report(

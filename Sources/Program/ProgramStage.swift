@@ -125,7 +125,7 @@ package final class ProgramStage: Sendable {
         package var repeated: [SourceID: Int64] = [:]
         /// For each source: panes that showed its video or its card, over all ticks with a composed canvas.
         package var shown: [SourceID: Int64] = [:]
-        /// Changes of the scene on air.
+        /// Number of changes of the scene on air.
         package var switches: Int64 = 0
         /// Ticks whose canvas could not be composed; the previous canvas was shown again.
         package var failures = 0
@@ -144,7 +144,7 @@ package final class ProgramStage: Sendable {
         var stopAt: Int64?
         var stats = Stats()
         var audioPosition: Int64 = 0
-        /// See ``ProgramStage/setSpeaking(_:duck:)``.
+        /// Whether the program reports who speaks; see ``ProgramStage/setSpeaking(_:duck:)``.
         var reportsSpeaking = false
         var duck: Ducking?
         /// Sources that are heard in every scene.

@@ -26,13 +26,13 @@ package struct SourceTimeline: Sendable {
     package enum Reason: String, Sendable {
         /// Timestamps jumped or restarted.
         case jump
-        /// Packets were too late for a long time.
+        /// Packets were too late for at least ``latePatience``.
         case late
         /// Packets were repeatedly too late; the buffer was made deeper.
         case jitter
         /// The source was shown later than needed.
         case excess
-        /// At the end of the settling time: the first packets had had unusual delays.
+        /// The mapping was corrected at the end of the settling time: the first packets had had unusual delays.
         case settled
         /// The source was aligned with others by wall-clock time.
         case wall
