@@ -267,8 +267,8 @@ package struct AudioMixer: Sendable {
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
     }
 
-    /// Passes the level of every source, with its gain, to its detector, and lowers the users of ``duck`` while a source
-    /// of any other user speaks. An inaudible source does not count as speaking.
+    /// Passes the level of every source, with its gain, to its detector, and lowers the users of ``duck`` while a
+    /// source of any other user speaks. An inaudible source does not count as speaking.
     private mutating func noteSpeaking(_ range: Range<Int64>) {
         let pairs = Int64(range.count)
         for index in self.channels.indices {

@@ -73,9 +73,9 @@ package final class ProgramStage: Sendable {
 
     /// Callbacks that receive the program. All of them are called on the program thread.
     package struct Outputs: Sendable {
-        /// Receives the canvas of each tick that has one. `arrival` is the program time at which the newest source frame in it was
-        /// received; `nil` if no publisher's frame is shown for the first time. Returns `false` if the encoders' queue
-        /// is full: the tick is then lost.
+        /// Receives the canvas of each tick that has one. `arrival` is the program time at which the newest source frame in
+        /// it was received; `nil` if no publisher's frame is shown for the first time. Returns `false` if the encoders'
+        /// queue is full: the tick is then lost.
         package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
         /// Receives 1,024 pairs of interleaved stereo samples and the position of the first, in sample pairs since
         /// `origin`.
