@@ -133,7 +133,9 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.level == level)
     }
 
-    @Test("a gap of 700 ms raises no alert with a jitter buffer of 720 ms; twice that amount of buffered media does")
+    @Test(
+        "a gap of 700 ms raises no alert with a jitter buffer of 720 ms; more than twice that buffer of waiting media does"
+    )
     func deeper() {
         var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
         publisher.conditions.depth = 720 * Self.ms
