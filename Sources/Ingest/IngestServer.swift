@@ -329,8 +329,9 @@ package final class IngestServer: Sendable {
                 guard let publisher = core.value.publisher(of: source) else { continue }
                 if !isHandedOver { publisher.refuse(.ended) } else if publisher.handOver() { asked += 1 }
             }
-            for listener in srtListeners.value { listener.stop() }
-            for listener in webRTCListeners.value { listener.stop() }
+            let refusal: PublishRefusal = isHandedOver ? .handedOver : .ended
+            for listener in srtListeners.value { listener.stop(refusal) }
+            for listener in webRTCListeners.value { listener.stop(refusal) }
             return asked
         }.get()
         // Publishers read the request while their connections linger.

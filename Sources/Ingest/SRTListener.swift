@@ -34,7 +34,8 @@ final class SRTListener: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var touched: [ObjectIdentifier: any Channel] = [:]
     private var sweeper: RepeatedTask?
-    private var isStopped = false
+    /// With which callers are refused since ``stop(_:)``; nil before.
+    private var stopRefusal: PublishRefusal?
 
     init(core: IngestCore, settings: SRTSettings, loop: any EventLoop) {
         self.core = core
@@ -115,7 +116,7 @@ final class SRTListener: ChannelInboundHandler {
         self.core.emit(.connected(remote: publisher.remote))
         self.core.opened(publisher, from: publisher.address, on: self.loop)
         guard !publisher.hasEnded else { return }
-        guard !self.isStopped else { return self.refuse(publisher, .ended, reason: "the room has ended") }
+        if let refusal = self.stopRefusal { return self.refuse(publisher, refusal, reason: refusal.text) }
         guard self.core.admission.allows(publisher.address) else {
             return self.reject(publisher, PublishRefusal.address.srtCode, "its address is not allowed")
         }
@@ -447,9 +448,9 @@ final class SRTListener: ChannelInboundHandler {
     }
 
     /// Refuses all callers from now on, and disconnects the current publishers and waiting callers.
-    func stop() {
-        self.isStopped = true
-        for publisher in self.publishers.values { self.refuse(publisher, .ended, reason: "the room has ended") }
+    func stop(_ refusal: PublishRefusal) {
+        self.stopRefusal = refusal
+        for publisher in self.publishers.values { self.refuse(publisher, refusal, reason: refusal.text) }
     }
 }
 

@@ -87,7 +87,7 @@ extension WebRTCListener {
         self.core.emit(.connected(remote: publisher.remote))
         self.core.opened(publisher, from: publisher.address, on: self.loop)
         guard !publisher.hasEnded else { return }
-        guard !self.isStopped else { return self.refuse(publisher, .ended, reason: "the room has ended") }
+        if let refusal = self.stopRefusal { return self.refuse(publisher, refusal, reason: refusal.text) }
         guard self.core.admission.allows(publisher.address) else {
             guard self.core.failed(at: publisher.address) == .explain else {
                 return self.drop(publisher, "its address is not allowed")
