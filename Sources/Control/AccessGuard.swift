@@ -3,10 +3,11 @@ package import MediaTypes
 
 /// Decides which clients may use the control API, and for what.
 ///
-/// If a token is configured, then clients must send it, except with requests that are open to everyone. Without a token
-/// the listener is on loopback, where every process of the machine can connect, and so can every web page that a user of
-/// the machine opens. A page cannot forge `Host` and `Origin`, so both are checked: `Host` reveals DNS rebinding, and
-/// `Origin` reveals cross-site requests.
+/// If tokens are configured, then clients must send one that permits the request, except with requests that are open to
+/// everyone. Without a token the listener is a Unix socket, whose file mode controls access, or it is on loopback,
+/// where every process of the machine can connect, and so can every web page that a user of the machine opens. A page
+/// cannot forge `Host` and `Origin`, so both are checked: `Host` reveals DNS rebinding, and `Origin` reveals cross-site
+/// requests.
 package struct AccessGuard: Sendable {
     private enum Rule {
         case token(ControlTokens, opensReads: Bool)
@@ -48,7 +49,8 @@ package struct AccessGuard: Sendable {
         case commander
         /// May only read: the client has the read token.
         case reader
-        /// Has no valid token, or its `Host` or `Origin` is not accepted. May send only requests that need no token.
+        /// Has no valid token, and may send only requests that need none; or, on a listener without tokens, its `Host`
+        /// or `Origin` is not accepted, and its requests are refused.
         case stranger
     }
 

@@ -85,8 +85,8 @@ package struct ControlResponder: Sendable {
         return AudioRequest.reply(from: self.room, request, place)
     }
 
-    /// The reply to a request that does not wait for events. If the reply to a command has to wait for the disk, then an
-    /// error is returned in its place.
+    /// The reply to a request that does not wait for events. If the reply is not made at once, for example because a
+    /// command waits for the disk, then an error is returned in its place.
     package func reply(to request: ListenerRequest, _ route: ControlRoute?) -> ListenerReply {
         let reply = Mutex<ListenerReply?>(nil)
         self.reply(to: request, route) { made in reply.withLock { $0 = made } }

@@ -8,7 +8,7 @@ struct MediaRequest {
     private let media: ControlListenerOptions.Media
     private let request: ListenerRequest
 
-    /// Makes the request; nil for other paths, and if the room has no HLS output.
+    /// Makes the request; nil for other paths, for methods other than GET and HEAD, and if the room has no HLS output.
     init?(_ request: ListenerRequest, _ options: ControlListenerOptions) {
         guard let media = options.media, request.head.method == .get || request.head.method == .head,
             let path = request.head.path, path.hasPrefix(Self.prefix)

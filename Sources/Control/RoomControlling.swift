@@ -2,8 +2,9 @@ package import Events
 
 /// The interface that the control API uses to reach the room. Called from many threads; no call may block for long.
 ///
-/// Results named JSON are JSON objects as text. Bodies that are complete documents are passed on as received, and the
-/// room parses them by the rules of the pipeline file.
+/// Commands also throw 410 if the room has ended, is ending or is being handed over, and 503 if a newer worker has
+/// taken it over. Results named JSON are JSON objects as text. Bodies that are complete documents are passed on as
+/// received, and the room parses them by the rules of the pipeline file.
 package protocol RoomControlling: Sendable {
     /// Number of this worker among the workers of the room, from 1.
     var incarnation: Int64 { get }
@@ -66,19 +67,22 @@ package protocol RoomControlling: Sendable {
     ///   - url: The target, as `rtmp://host[:port]/app/key`.
     /// - Returns: The relay as a JSON object, with the URL without its key.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
-    ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for an invalid URL, ``ControlFailure/limitExceeded(_:fix:)``
+    ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for an invalid URL or a file source, 403 for a server that the
+    ///   worker may not connect to, 502 if the room is not ready for relays, ``ControlFailure/limitExceeded(_:fix:)``
     ///   for more than four relays of a source.
     func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String
 
     /// Removes a relay.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source or relay.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source or relay,
+    ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
 
     /// Starts or stops a source's own recording. Does nothing if it is already on or off.
     ///
     /// - Returns: The new state, as a JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, 409 for a source without `record`.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, 409 for a source without `record`, 502 if
+    ///   the room is not ready for recordings.
     func setRecording(uid: String, streamType: String, isStart: Bool) throws(ControlFailure) -> String
 
     /// Disconnects the publisher of a source, and refuses publishers of the source for some time. If the source is
@@ -101,8 +105,9 @@ package protocol RoomControlling: Sendable {
     /// Cuts a part of the published media into a file, in the background.
     ///
     /// - Returns: The pending clip, as a JSON object.
-    /// - Throws: ``ControlFailure`` 422 for a range outside the available media, 409 for a name that is in use or a full
-    ///   disk, 429 if too many clips are in progress, 404 for an unknown rendition or if the room can make no clips.
+    /// - Throws: ``ControlFailure`` 422 for invalid dates or a range outside the available media, 409 for a name that
+    ///   is in use, a full disk or a rendition that may sleep, 429 if too many clips are in progress, 404 for an
+    ///   unknown rendition or if the room can make no clips, 502 if the segments cannot be held.
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String
 
     /// One clip, as JSON.
@@ -119,8 +124,8 @@ package protocol RoomControlling: Sendable {
     ///   - source: The source; nil for the program.
     ///   - width: Width in pixels, with the height in proportion; nil if the longer side is to have at most 640 pixels.
     /// - Returns: A JPEG file.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the source is unknown, if there is no frame yet, or if the image
-    ///   cannot be made.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the room has only audio, if the source is unknown, if there is
+    ///   no frame yet, or if the image cannot be made.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
 
     /// Adds a client that receives the program's audio.
@@ -146,8 +151,9 @@ package protocol RoomControlling: Sendable {
     /// nothing.
     ///
     /// - Returns: The id of the metadata, and when it takes effect.
-    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded; 409 for a known `id` with another
-    ///   content.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded or too many types have a state;
+    ///   404 if the room has no HLS output; 409 before the program has begun and for a known `id` with another content;
+    ///   400, 413 or 422 for an invalid body.
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply
 
     /// Plays an overlay of the pipeline over the program.
@@ -194,7 +200,8 @@ package protocol RoomControlling: Sendable {
 package protocol SceneControlling: Sendable {
     /// Puts a scene on air at the next tick or at a program date-time. The reply says when.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown scene; `fix` lists the existing scenes.
+    /// - Throws: 404 for an unknown scene (`fix` lists the existing scenes), 409 if a newer request has replaced this
+    ///   one, 400 or 422 for an invalid body or a scene that cannot be composed.
     func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply
 
     /// The scenes of the room, and which of them is on air, as JSON.
@@ -203,10 +210,12 @@ package protocol SceneControlling: Sendable {
     /// Adds a scene, or replaces the scene with this id. If it is on air, then it changes as soon as its new filter
     /// graph is ready.
     ///
-    /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
+    /// - Throws: 403 for files that requests may not use, 400 or 422 for an invalid scene or one that cannot be
+    ///   composed, 409 for an older `revision` or a removed source, 429 for too many scenes.
     func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
 
-    /// Removes a scene. Throws 409 if it is on air or scheduled, or if the running PK needs it.
+    /// Removes a scene. Throws 404 if the room does not have it, and 409 if it is on air or scheduled, or if the
+    /// running PK needs it.
     func removeScene(_ sceneID: String) throws(ControlFailure) -> String
 
     /// Changes a text in every scene that contains it.
@@ -223,8 +232,9 @@ package protocol SceneControlling: Sendable {
     /// Starts the PK (a timed battle of streamers), begins its punishment phase, or ends it.
     ///
     /// - Returns: The PK after the command, as a JSON object.
-    /// - Throws: ``ControlFailure``: 422 for an unknown scene; 409 if the command does not fit the current phase or a
-    ///   source is missing; 404 in a room without PK, unless the command starts one and names its scene.
+    /// - Throws: ``ControlFailure``: 422 for an unknown scene; 409 if the program has not begun, the command does not
+    ///   fit the current phase, or a source or scene is missing; 404 in a room without PK, unless the command starts
+    ///   one and names its scene.
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 }
 
@@ -233,7 +243,8 @@ package protocol OutputControlling: Sendable {
     /// Disconnects an RTMP output from its server and connects again.
     ///
     /// - Returns: The accepted request, as a JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 if it is not an RTMP output.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 if it is not an RTMP output or the room
+    ///   is an offline job.
     func restart(_ id: String) throws(ControlFailure) -> String
 
     /// Starts the recording of an output of type `record` with the current segment, in new files. Does nothing if it is
@@ -241,7 +252,7 @@ package protocol OutputControlling: Sendable {
     ///
     /// - Returns: The new state of the output, as a JSON object.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for an output of another type and if
-    ///   the disk cannot be written.
+    ///   the recording cannot begin, for example because the disk cannot be written.
     func start(_ id: String) throws(ControlFailure) -> String
 
     /// Ends the recording of an output with the current segment. Its files are finalized while the room continues.

@@ -12,14 +12,14 @@ import Threading
 final class DeadlineEncoder: FrameEncoder {
     /// Longest times of calls, in milliseconds.
     struct Limits: Sendable {
-        /// To open the encoder: drivers load firmware and compile kernels.
+        /// Longest time to open the encoder: drivers load firmware and compile kernels.
         var open = 10_000
-        /// For one frame, and for the rest of the frames at the end. The queue before a live encoder holds as many
-        /// frames as 30 frames per second have in this time.
+        /// Longest time of a call for one frame, or for the rest of the frames at the end. The queue before a live encoder
+        /// holds as many frames as 30 frames per second have in this time.
         var call = 500
 
-        /// For encoders that are opened while frames wait. Together with a call, it is less than the queues before a live
-        /// encoder hold.
+        /// Limits for encoders that are opened while frames wait. Both times together are less than the queues before a
+        /// live encoder hold.
         static let running = Limits(open: 1_500)
     }
 

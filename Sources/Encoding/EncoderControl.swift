@@ -147,7 +147,7 @@ package final class EncoderControl: Sendable {
     /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
-    /// Whether six to eight frames per second of the dropped backlog are encoded nevertheless.
+    /// Whether some frames of a dropped backlog are encoded nevertheless; see ``framesPerShown(fps:)``.
     var isMotionKept: Bool { self.keepsMotion.load(ordering: .relaxed) }
 
     /// Whether the frame of a tick belongs to a dropped backlog.

@@ -15,7 +15,7 @@ package final class EncodingStage: Sendable {
         package var width: Int
         package var height: Int
         package var fps: Int
-        /// Frames from one IDR frame to the next.
+        /// Ticks from one IDR frame of the GOP grid to the next.
         package var gopFrames: Int
         /// The short segments at the beginning of a live room; each begins with an IDR frame.
         package var opening: StartupSegments?

@@ -2,7 +2,8 @@ package import Dispatch
 package import LibAV
 package import MediaTypes
 
-/// An encoder of one rendition: ``VideoEncoder``, or a replacement in tests. Used on one thread.
+/// An encoder of one rendition: ``VideoEncoder``, an encoder that wraps one (``DeadlineEncoder``, ``StandbyEncoder``), or a
+/// replacement in tests. Used on one thread.
 package protocol FrameEncoder: AnyObject {
     /// SPS and PPS in Annex B form, known before the first frame.
     var parameterSets: [UInt8] { get }
@@ -58,7 +59,7 @@ package struct LadderEncoders: Sendable {
         self.audio = audio
     }
 
-    /// The encoders of libavcodec, used outside of tests.
+    /// The encoders of libavcodec.
     package static let libav = LadderEncoders(
         video: { settings, place throws(MediaError) in try VideoEncoder.open(settings, place: place) },
         audio: { sampleRate, bitrate, place throws(MediaError) in

@@ -12,7 +12,7 @@ package struct OpusFramer: Sendable {
         package var isContinued: Bool
     }
 
-    /// Longest gap that is filled with silence, in samples: half a second. After a longer one, the frames begin anew.
+    /// Longest gap that is filled with silence, in sample pairs: half a second. After a longer one, the frames begin anew.
     private static let longestGap: Int64 = 24_000
 
     /// Interleaved stereo that does not fill a frame yet.

@@ -11,7 +11,7 @@ package final class OpusStage: Sendable {
         case begin
     }
 
-    /// Blocks that may wait: 1.4 s. Further ones are dropped, and silence replaces them.
+    /// Blocks that may wait: 1.4 s. Further ones are dropped; silence replaces a gap of up to half a second.
     private static let depth = 64
 
     private let queue = BoundedQueue<Input>(capacity: OpusStage.depth)

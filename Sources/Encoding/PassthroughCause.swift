@@ -15,7 +15,7 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     /// The profile or the level is higher than the rendition declares, or the profile is none of baseline, main and
     /// high.
     case profile, level
-    /// The frame rate differs from the canvas's.
+    /// The source's frame rate differs from the canvas's by more than 2 %.
     case frameRate
     /// IDR frames are further apart than a segment (for WebRTC viewers also further than 2.2 s), or none arrived for
     /// the beginning of a segment.
@@ -28,8 +28,8 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     case gap
     /// Timestamps jump, or two frames share a tick.
     case timestamps
-    /// A key frame arrived too late.
+    /// A key frame of the source arrived after its tick.
     case late
-    /// Not enough of the stream has been received to decide.
+    /// Not enough of the source's stream has been received to decide whether it may pass.
     case settling
 }

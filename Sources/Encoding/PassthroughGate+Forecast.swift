@@ -20,7 +20,7 @@ extension PassthroughGate {
     }
 
     /// Returns the source of the tick if a key frame has to be requested now so that passthrough can begin or go on. Each
-    /// GOP causes one request.
+    /// GOP causes at most one request.
     ///
     /// A publisher that sends key frames only on request would otherwise never be passed through. The request leaves
     /// half a second, or half of the longest GOP if that is shorter, for the key frame to arrive.

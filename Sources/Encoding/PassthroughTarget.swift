@@ -75,7 +75,7 @@ package struct PassthroughTarget: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the largest distance of key frames in ticks.
+    /// Returns the largest allowed distance of key frames in ticks.
     ///
     /// - Parameter limit: Length of a segment in ticks.
     func longestGop(limit: Int64, fps: Int64) -> Int64 {

@@ -9,8 +9,8 @@ import MediaTypes
 /// the parameter sets of both encoders from the beginning, so that it need not change in the middle of a segment. The
 /// hardware encoder is not used again.
 ///
-/// A hardware encoder counts as failed if a call fails or takes too long, if a packet is missing or out of order, if a
-/// requested IDR frame is none, or if more than ``mostInside`` frames wait for their packets.
+/// A hardware encoder counts as failed if a call fails or takes too long, if a packet is missing or out of order, if the
+/// packet of a requested IDR frame is not an IDR frame, or if more than ``mostInside`` frames wait for their packets.
 final class StandbyEncoder: FrameEncoder {
     /// The change to libx264.
     struct Change {

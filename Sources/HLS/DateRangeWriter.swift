@@ -3,7 +3,7 @@ import MediaTypes
 /// Inserts the tags of date ranges between the other lines of a playlist, each at its position.
 struct DateRangeWriter {
     private var remaining: ArraySlice<DateRangeList.Tag>
-    /// The attribute `,RECENTLY-REMOVED-DATERANGES=…` of a delta update that omits older ranges; otherwise empty.
+    /// The attribute `,RECENTLY-REMOVED-DATERANGES=…` of a delta update that omits older date ranges; otherwise empty.
     let removals: String
 
     /// Prepares the tags of a playlist.

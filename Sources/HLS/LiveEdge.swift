@@ -23,11 +23,11 @@ package struct LiveEdge: Sendable, Hashable {
     }
 
     package let control: ServerControl
-    /// The segment in progress; `nil` right after a complete segment, unless the next segment begins with another
-    /// initialization segment, another key or a discontinuity.
+    /// The segment in progress; `nil` in playlists of I-frames and of subtitles, and right after a complete segment,
+    /// unless the next segment begins with another initialization segment, another key or a discontinuity.
     package let open: OpenSegment?
-    /// URI of the next part (`EXT-X-PRELOAD-HINT`); `nil` once the playlist has ended, and in an I-frame playlist.
-    /// Spec: rfc8216bis §4.4.5.3.
+    /// URI of the next part (`EXT-X-PRELOAD-HINT`); `nil` once the playlist has ended, and in playlists of I-frames
+    /// and of subtitles. Spec: rfc8216bis §4.4.5.3.
     package let hint: String?
     /// The initialization segment of the hinted part.
     package let hintMap: InitializationSegment?

@@ -6,7 +6,7 @@ package import MediaTypes
 package struct LiveEdgeUpdate: Sendable {
     /// The content of an object.
     package enum Content: Sendable {
-        /// The bytes of a part, of an initialization segment, or of an encrypted segment.
+        /// The bytes of a part, of an initialization segment, of an encrypted segment, or of a subtitle segment.
         case whole(PacketMemory)
         /// An unencrypted segment that consists of the parts with these names, in order; all of the parts are
         /// available.

@@ -1,6 +1,7 @@
 import MediaTypes
 
-/// The content of a media playlist, which can be rendered as text. The text depends only on this value.
+/// The content of a media playlist, which can be rendered as text. The text depends only on this value and on the
+/// arguments of ``rendered(reports:skipping:skippingDateRanges:)``.
 ///
 /// Spec: rfc8216bis §4.4.3, §4.4.4.
 package struct MediaPlaylist: Sendable {
@@ -18,7 +19,7 @@ package struct MediaPlaylist: Sendable {
     /// Whether the segments are WebVTT; see ``init(subtitlesLike:from:segment:)``.
     package internal(set) var isSubtitles = false
     package let segments: [Segment]
-    /// The live edge of a low-latency playlist; `nil` for a playlist without parts.
+    /// The live edge of a low-latency playlist; `nil` for a playlist of a stream without parts.
     package let edge: LiveEdge?
     package let dateRanges: DateRangeList
 
@@ -66,8 +67,8 @@ package struct MediaPlaylist: Sendable {
         self.isIFramesOnly = true
     }
 
-    /// `EXT-X-VERSION`: the lowest version that covers the tags in use, since players refuse versions they do not know
-    /// (§8).
+    /// `EXT-X-VERSION` of the full playlist: the lowest version that covers the tags in use, since players refuse
+    /// versions they do not know (rfc8216bis §8). Delta updates have version 9 or 10.
     package var version: Int {
         if !self.hasMaps { return 3 }
         // 4: EXT-X-I-FRAMES-ONLY. 5: EXT-X-MAP in an I-frame playlist.
@@ -77,7 +78,7 @@ package struct MediaPlaylist: Sendable {
     }
 
     /// Number of segments that a delta update omits: those that end further than the skip boundary before the end of
-    /// the last complete segment. 0 for a playlist without parts.
+    /// the last complete segment. 0 for a playlist of a stream without parts.
     ///
     /// Spec: rfc8216bis §6.2.5.1. Segments of an ended playlist are never skipped.
     package var skippableCount: Int {

@@ -168,10 +168,10 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     /// Content ID that identifies the program to players independently of its URL; `nil` omits the tag.
     package var contentID: String?
     package let audio: [Audio]
-    /// The channels of closed captions; players show the first one by default.
+    /// The channels of closed captions; the first one is marked as the default (`DEFAULT=YES`).
     package var captions: [Captions] = []
     package var subtitles: [Subtitles] = []
-    /// The variants; players start with the first one.
+    /// The variants in the order of the playlist; most players start with the first one.
     package let variants: [Variant]
     package let iFrames: [IFrames]
     /// `EXT-X-VERSION`: 6 for fragmented MP4, lower for MPEG-TS, since old devices refuse versions they do not know.

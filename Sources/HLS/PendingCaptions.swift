@@ -1,7 +1,7 @@
 package import MediaTypes
 
-/// The closed captions of one track that wait for their frames to be encoded. Each is sent once, with its frame; those of
-/// a frame that is never encoded are dropped.
+/// The closed captions of one track that wait for their frames to be encoded. Each is sent at most once, with its frame
+/// or, in a track at a lower frame rate, with the next one; those of a frame that is never encoded are dropped.
 struct PendingCaptions: Sendable {
     /// Maximum number of frames whose captions wait; beyond it the earliest are dropped.
     private static let mostWaiting = 1_024

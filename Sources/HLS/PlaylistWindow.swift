@@ -16,7 +16,8 @@ package import MediaTypes
 package struct PlaylistWindow: Sendable {
     /// Whether old segments are removed from the playlist.
     package enum Style: Sendable, Hashable {
-        /// Sliding window: at least this many seconds stay listed.
+        /// Sliding window: at least this many seconds stay listed, unless ``PlaylistWindow/limit(to:)`` has set a
+        /// maximum number of segments.
         case live(windowSeconds: Int)
         /// The playlist only grows. Spec: §4.4.3.5 `EXT-X-PLAYLIST-TYPE:EVENT`.
         case event

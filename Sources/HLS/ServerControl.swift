@@ -32,7 +32,8 @@ package struct ServerControl: Sendable, Hashable {
         self.partTarget >= 1_000 ? 3 : (3_000 + self.partTarget - 1) / self.partTarget
     }
 
-    /// The `EXT-X-SERVER-CONTROL` tag, with a line feed; I-frame playlists contain only this one.
+    /// The `EXT-X-SERVER-CONTROL` tag, with a line feed; playlists of I-frames and of subtitles have no
+    /// `EXT-X-PART-INF` after it.
     var controlTag: String {
         "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK="
             + "\(self.partHoldBack.decimal(2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0,CAN-SKIP-DATERANGES=YES\n"

@@ -1,11 +1,11 @@
 /// The cues of a WebVTT segment and what is wrong with its text. Spec: W3C WebVTT §6, rfc8216bis §3.1.4.
 struct WebVTTFacts: Sendable {
-    /// Start and end of each cue in nanoseconds of the media's time, modulo ``wrap``.
+    /// Start of each cue in nanoseconds of the media's time, modulo ``wrap``, and its duration in nanoseconds.
     private(set) var cues: [(start: Int64, duration: Int64)] = []
     /// What is wrong with the text; `nil` if it is valid.
     private(set) var fault: String?
 
-    /// MPEG-2 times have 33 bits of 90 kHz.
+    /// Nanoseconds after which MPEG-2 times start again at 0: they have 33 bits of 90 kHz.
     static let wrap: Int64 = (1 << 33) * 100_000 / 9
 
     init(_ bytes: [UInt8]) {

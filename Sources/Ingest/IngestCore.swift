@@ -111,7 +111,7 @@ package final class IngestCore {
         }
     }
 
-    /// Returns whether `address` is a configured proxy, whose connections begin with a PROXY header.
+    /// Returns whether `address` is that of a configured proxy; see ``IngestConfiguration/proxies``.
     func isProxy(_ address: IPAddress?) -> Bool {
         guard let address else { return false }
         return self.configuration.proxies.contains { $0.contains(address) }
@@ -120,7 +120,7 @@ package final class IngestCore {
     /// Records that a connection has made progress in its handshake.
     func advanced(_ handler: any PublishingConnection) { self.ledger.advanced(handler.number, now: self.clock.now()) }
 
-    /// Records that a connection has a wrong key and waits for its delayed refusal.
+    /// Records that a connection waits for its delayed refusal: its key is wrong, or was used too often.
     func denied(_ handler: any PublishingConnection) { self.ledger.denied(handler.number) }
 
     /// Records that a connection publishes. From now on it is not closed in favor of others.
@@ -193,7 +193,7 @@ package final class IngestCore {
         }
     }
 
-    /// Counts a wrong key from `address` and returns how to answer it.
+    /// Counts a refused attempt to publish from `address`, such as one with a wrong key, and returns how to answer it.
     func failed(at address: IPAddress?) -> AuthFailureLimiter.Answer {
         self.failures.failed(at: address, now: self.clock.now())
     }

@@ -37,8 +37,8 @@ package enum IngestEvent: Sendable, Hashable {
     case pullFailed(SourceID, reason: String, retryMs: Int)
     /// A newer connection with the same key takes the source over; ``publishing(_:_:)`` follows.
     case takenOver(SourceID)
-    /// The publish webhook did not answer in time, or its answer was no decision, such as a 5xx status. `isAllowed`: the
-    /// publisher is accepted anyway, as `onError` says.
+    /// The publish webhook could not be reached, did not answer in time, or gave no decision, such as a 5xx status.
+    /// `isAllowed`: the publisher is accepted anyway, as `onError` says.
     case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Two encoders keep taking a source over from each other; the last takeover was refused.
     case flapping(SourceID, remote: String)

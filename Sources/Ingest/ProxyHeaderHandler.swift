@@ -10,7 +10,7 @@ package final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelH
     package typealias InboundOut = ByteBuffer
 
     /// The client's address from the PROXY header, passed on before the first byte of data. `address` is nil if the
-    /// proxy opened the connection for itself, such as for a health check.
+    /// header names no client, for example in a health check of the proxy itself.
     package struct Proxied: Sendable {
         package let address: IPAddress?
         package let port: Int

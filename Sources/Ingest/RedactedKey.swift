@@ -1,6 +1,6 @@
 package import RTMP
 
-/// A stream key shortened for logs: enough to tell two keys apart, too little to publish with.
+/// A stream key shortened for logs: usually enough to tell two keys apart, too little to publish with.
 package struct RedactedKey: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

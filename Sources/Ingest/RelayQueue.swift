@@ -10,8 +10,8 @@ import NIOCore
 /// and after all packets had to be dropped; for at most ``keyPatience`` video frames if no key frame follows).
 package struct RelayQueue: Sendable {
     /// Maximum time the oldest packet may wait, in nanoseconds, checked whenever a packet is queued. Longer than the
-    /// usual GOP of two seconds, so that a short stall of the remote server loses nothing; short enough that two hosts
-    /// in a PK battle do not take the delay for a lost connection.
+    /// usual GOP of two seconds, so that a short stall of the remote server loses nothing; short enough that hosts of two
+    /// rooms who talk to each other do not take the delay for a lost connection.
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
     /// Maximum size in bytes, by ``SourceItem/cost``: a full ``GOPCache`` and 4 MiB.
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)

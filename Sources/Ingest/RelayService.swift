@@ -9,7 +9,7 @@ import Synchronization
 /// Any thread may call. Runs one event-loop thread of its own, so that a slow remote server affects no publisher. Life
 /// cycle: calls, then ``stop()`` once.
 package final class RelayService: Sendable {
-    /// Maximum number of other rooms per source.
+    /// Maximum number of relays per source.
     package static let maximumPerSource = 4
 
     private struct State {

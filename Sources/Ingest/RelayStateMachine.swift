@@ -33,7 +33,7 @@ package struct RelayStateMachine: Sendable {
     package enum Action: Sendable, Hashable {
         /// Connect to the remote server.
         ///
-        /// - Parameter isRetry: True if the previous connection failed.
+        /// - Parameter isRetry: True at the end of the back-off after a failed connection.
         case connect(isRetry: Bool)
         /// Subscribe to the source again and send its packets.
         case stream

@@ -6,7 +6,8 @@ package struct RelayStatus: Sendable, Hashable {
         case connecting
         /// The remote server takes the source's packets.
         case live
-        /// The connection attempt has failed, or the connection has ended; the next attempt follows after the back-off.
+        /// The connection attempt has failed, or the connection has ended; the next attempt follows after the back-off, if the
+        /// source still sends.
         case failed
     }
 
@@ -18,7 +19,7 @@ package struct RelayStatus: Sendable, Hashable {
     package var bytes: UInt64 = 0
     /// Number of packets dropped because the remote server was too slow, or while a key frame was awaited.
     package var dropped = 0
-    /// Number of connection attempts that followed a failed connection.
+    /// Number of connection attempts that were made at the end of the back-off after a failed connection.
     package var retries = 0
     /// Why a connection last failed; nil if none has. Kept when the relay connects again.
     package var lastError: String?
@@ -28,8 +29,8 @@ package struct RelayStatus: Sendable, Hashable {
 package enum RelayEvent: Sendable, Hashable {
     case connecting
     case live
-    /// The connection failed or ended. The next attempt follows after `retryMs` milliseconds.
+    /// The connection failed or ended. The next attempt follows after `retryMs` milliseconds, if the source still sends.
     case failed(reason: String, retryMs: Int)
-    /// The relay was removed, or its source has ended.
+    /// The relay was removed or replaced, its source has ended, or the room has.
     case stopped(reason: String)
 }

@@ -79,8 +79,8 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Sets whether a subscriber is full. While any subscriber is full, the server does not read from the publisher of
-    /// this source; other publishers are not affected.
+    /// Sets whether a subscriber is full. While any subscriber is full, the publisher of this source is not read, or, if it
+    /// publishes over WebRTC, its packets are dropped; other publishers are not affected.
     package func setFull(_ isFull: Bool, for token: SubscriptionToken) {
         self.flow.withLock { flow in
             let was = !flow.full.isEmpty
@@ -134,7 +134,7 @@ package final class SourceHub: Sendable {
         self.flow.withLock { $0.onChange = listener }
     }
 
-    /// The source's counters since the server started.
+    /// The source's counters since it was added.
     package var statistics: SourceStatistics { self.counts.withLock { $0 } }
 
     func updateStatistics(_ body: (inout SourceStatistics) -> Void) { self.counts.withLock { body(&$0) } }

@@ -1,6 +1,6 @@
 package import RTMP
 
-/// Counters of one source since the server started, over all its publishers.
+/// Counters of one source since it was added, over all its publishers.
 package struct SourceStatistics: Sendable, Hashable {
     /// Number of publications that were accepted.
     package var publications = 0

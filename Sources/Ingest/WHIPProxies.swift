@@ -32,7 +32,7 @@ package enum WHIPProxies {
         }
     }
 
-    /// No HTTP request and no TLS handshake begins like this.
+    /// Whether the bytes begin like a PROXY header; no HTTP request and no TLS handshake does.
     private static func beginsWithHeader(_ bytes: [UInt8]) -> Bool {
         bytes.first == 0x0D || bytes.starts(with: Array("PROXY ".utf8))
     }

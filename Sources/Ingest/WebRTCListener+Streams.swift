@@ -53,7 +53,7 @@ extension WebRTCListener: PeerStreamHost {
         publisher?.session?.lost(stream.address)
     }
 
-    /// Publishers get no media that could wait.
+    /// Does nothing: publishers are sent no media that could wait.
     func changed(_ stream: Stream, isFull: Bool) {}
 
     func owner(ofCheck bytes: [UInt8]) -> (STUNMessage, WebRTCPublisher)? {

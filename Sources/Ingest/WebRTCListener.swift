@@ -56,7 +56,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// With which clients are refused since ``stop(_:)``; nil before.
     private(set) var stopRefusal: PublishRefusal?
     var isStopped: Bool { self.stopRefusal != nil }
-    /// Number of datagrams and TCP packets that belong to no session.
+    /// Number of datagrams and TCP packets that belong to no session, or exceed the limit of connectivity checks.
     private(set) var strangers: UInt64 = 0
 
     init(core: IngestCore, settings: WebRTCSettings, identity: DTLSIdentity, loop: any EventLoop) {
@@ -140,7 +140,7 @@ final class WebRTCListener: ChannelInboundHandler {
         self.touched.removeAll(keepingCapacity: true)
     }
 
-    /// Counts a datagram or packet that belongs to no session.
+    /// Counts a datagram or packet that belongs to no session, or exceeds the limit of connectivity checks.
     func noteStranger() { self.strangers &+= 1 }
 
     /// The session whose user name fragment is in a connectivity check; nil if there is none.

@@ -77,7 +77,7 @@ package final class WebRTCSession {
         self.assemblies = negotiated.tracks.map { MediaAssembly(track: $0) }
     }
 
-    /// The user name fragments that find this session.
+    /// This side's ICE user name fragments: connectivity checks with one of them are for this session.
     package var ufrags: [String] { self.transport.ufrags }
     /// The protection profile; nil before the end of the handshake.
     package var cipher: String? { self.transport.cipher }

@@ -1,6 +1,6 @@
 package import WebRTC
 
-/// Measurements of a WebRTC publisher, in the current or last publication.
+/// Measurements of the session of a source's current or last WebRTC publisher.
 package struct WebRTCStatistics: Sendable, Hashable {
     /// Protection profile of SRTP, such as `AEAD_AES_128_GCM`; nil before the end of the handshake.
     package var cipher: String?
@@ -15,8 +15,8 @@ package struct WebRTCStatistics: Sendable, Hashable {
     package var damagedVideoFrames: UInt64 = 0
     /// Frames and audio packets that were dropped because a subscriber was full, or while waiting for a key frame.
     package var dropped: UInt64 = 0
-    /// Datagrams that were refused: not authentic, repeated, malformed, from an address without a valid check, or of too
-    /// many senders.
+    /// Datagrams that were refused: connectivity checks without an answer, and others that are not authentic, repeated,
+    /// malformed, from an address without a valid check, or of too many senders.
     package var refused: UInt64 = 0
 
     package init() {}

@@ -4,11 +4,11 @@ package import MediaTypes
 
 /// Where an animation file has its transparency.
 package enum AnimationAlpha: String, Sendable, Hashable, CaseIterable {
-    /// In the frames' own alpha plane, as in WebM (VP8, VP9) and APNG; a frame without one is opaque.
+    /// The transparency is in the frames' own alpha plane, as in WebM (VP8, VP9) and APNG; a frame without one is opaque.
     case own
-    /// In the left half of each frame, as gray levels; the colors are in the right half.
+    /// The transparency is in the left half of each frame, as gray levels; the colors are in the right half.
     case left
-    /// In the right half of each frame, as gray levels; the colors are in the left half.
+    /// The transparency is in the right half of each frame, as gray levels; the colors are in the left half.
     case right
 }
 
@@ -44,7 +44,7 @@ package final class AnimationReader {
     private static let mostWaiting = (count: 512, bytes: 8 << 20)
     /// Longest duration of one frame, in nanoseconds; longer ones in the file are shortened to this.
     private static let longestFrame: Int64 = 10_000_000_000
-    /// Duration of the only frame of a file that gives none, in nanoseconds.
+    /// Duration of the first frame in nanoseconds, if the file gives none.
     private static let usualFrame: Int64 = 40_000_000
     /// Largest size of an audio packet that is decoded, in bytes.
     private static let longestAudio: Int32 = 1 << 17
@@ -225,7 +225,7 @@ package final class AnimationReader {
 
     /// Whether the frames that were decoded last have no transparency; `nil` before the first one.
     package private(set) var isOpaque: Bool?
-    /// Whether the animation has audio.
+    /// Whether the animation has audio that can be decoded.
     package var hasAudio: Bool { self.audioDecoder != nil }
     /// Whether ``read(_:)`` would read more of the file.
     package var canRead: Bool {

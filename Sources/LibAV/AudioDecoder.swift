@@ -91,7 +91,7 @@ package final class AudioDecoder {
         unsafe av_frame_free(&frame)
     }
 
-    /// Decodes one packet and passes the samples that are ready to `body`. In the long run only the codec allocates, if
+    /// Decodes one packet and passes the samples that are ready to `body`. In the long run only libav allocates, if
     /// `body` keeps no block.
     ///
     /// - Returns: `false` if the packet is empty, libavcodec found its data damaged, or the samples could not be

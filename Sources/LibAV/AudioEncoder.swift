@@ -46,7 +46,7 @@ package final class AudioEncoder {
     ///   - pts: Time of the first sample, in samples.
     ///   - body: Receives finished packets; their pts is in samples. The first packet is the encoder's priming, 1,024
     ///     samples before the first `pts`.
-    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed.
+    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed, ``MediaError/Code/outOfMemory``.
     package func encode(
         _ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {

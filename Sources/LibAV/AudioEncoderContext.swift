@@ -7,14 +7,14 @@ import MediaTypes
 final class AudioEncoderContext {
     /// The settings of an encoder.
     struct Settings {
-        /// In hertz.
+        /// Sample rate in hertz.
         var sampleRate: Int32
         var format: AVSampleFormat
-        /// Bits per second for both channels.
+        /// Bit rate in bits per second for both channels.
         var bitrate: Int
         /// Number of samples per channel in one packet.
         var frameLength: Int
-        /// `CLIBAV_CODEC_FLAG_…`.
+        /// Flags of the codec context: `CLIBAV_CODEC_FLAG_…`.
         var flags: Int32 = 0
         /// What to do if the encoder rejects the bit rate, as an imperative sentence.
         var fix: String

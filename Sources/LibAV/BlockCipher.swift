@@ -28,8 +28,9 @@ package enum BlockCipher {
 
     /// Decrypts one message.
     ///
-    /// - Returns: `nil` if the bytes are not whole blocks, if the key or vector has another size than 16 bytes, or if the
-    ///   padding is invalid, because the bytes are not a whole message or were encrypted with another key.
+    /// - Returns: `nil` if there are no bytes or not whole blocks, if the key or vector has another size than 16 bytes, if
+    ///   there is no memory, or if the padding is invalid, because the bytes are not a whole message or were encrypted with
+    ///   another key.
     package static func opened(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.blockSize) else { return nil }
         var clear = bytes
@@ -43,8 +44,8 @@ package enum BlockCipher {
     /// Decrypts blocks from the middle of a message.
     ///
     /// - Parameter vector: The preceding block. Spec: rfc8216bis §6.3.6.
-    /// - Returns: The same number of bytes, including padding; `nil` if the bytes are not whole blocks, or the key or
-    ///   vector has another size than 16 bytes.
+    /// - Returns: The same number of bytes, including padding; `nil` if there are no bytes or not whole blocks, if the key
+    ///   or vector has another size than 16 bytes, or if there is no memory.
     package static func openedBlocks(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.blockSize) else { return nil }
         var clear = bytes

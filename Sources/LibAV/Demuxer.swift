@@ -2,15 +2,15 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Reads a media file as a source: returns the same items that a publisher would send, as fast as the caller requests
-/// them. Used and released on one thread, which may differ from the one that opened it; see ``OpenedFile``.
+/// Reads a media file as a source: returns its packets and codec parameters, as fast as the caller requests them. Used
+/// and released on one thread, which may differ from the one that opened it; see ``OpenedFile``.
 @safe
 package final class Demuxer {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let slot: PacketSlot
     private let place: String
     private var tracks: [Int32: Track] = [:]
-    /// Codec of each track that is read: the best video and the best audio stream of the file.
+    /// Codec parameters of each track that is read: the best video and the best audio stream of the file.
     package private(set) var parameters: [CodecParameters] = []
     /// New parameters that apply from the packet last returned by ``next()``; `nil` if they are unchanged.
     package private(set) var change: CodecParameters?
@@ -32,8 +32,8 @@ package final class Demuxer {
     ///   - isAnyInput: Whether `path` may be everything that libavformat can open, such as a URL, a playlist or a pipe.
     ///     If not, then it must be a file that contains its media; see ``LocalFile``.
     ///   - allowsPipe: Whether the file may be a named pipe.
-    /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
-    ///   not media or has no track with a supported codec.
+    /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it
+    ///   cannot be opened for another reason, is not media or has no track with a supported codec.
     package static func open(
         path: String, place: String, isAnyInput: Bool = false, allowsPipe: Bool = false
     ) throws(MediaError) -> Demuxer {

@@ -136,7 +136,7 @@ package final class FilterGraph {
     /// Runs one tick.
     ///
     /// - Parameters:
-    ///   - pictures: One frame per input, in order, each in exactly the format the graph was built for. This is checked
+    ///   - frames: One frame per input, in order, each in exactly the format the graph was built for. This is checked
     ///     here, because a `buffersrc` accepts another size without an error, and `crop` then reads out of bounds.
     ///   - pts: The tick.
     /// - Returns: One frame per output, in order.

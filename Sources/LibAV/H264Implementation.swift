@@ -66,7 +66,7 @@ extension VideoEncoderSettings {
         }
     }
 
-    /// The hardware encoders' presets by libx264's: of about the same place between fast and good.
+    /// For each preset of libx264, the hardware encoders' presets at about the same position between fast and good.
     private static let presets: [String: (nvenc: String, qsv: String)] = [
         "ultrafast": ("p1", "veryfast"), "superfast": ("p2", "veryfast"), "veryfast": ("p3", "veryfast"),
         "faster": ("p4", "faster"), "fast": ("p4", "fast"), "medium": Self.mediumPreset, "slow": ("p6", "slow"),

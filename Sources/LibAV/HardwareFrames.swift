@@ -25,7 +25,8 @@ final class HardwareFrames {
     /// Opens the device of an encoder that needs one.
     ///
     /// - Parameter fix: Remedy in errors.
-    /// - Throws: ``MediaError/Code/unavailable`` if the device does not open or has no memory for frames of this size.
+    /// - Throws: ``MediaError/Code/outOfMemory``; ``MediaError/Code/unavailable`` if the device does not open or has no
+    ///   memory for frames of this size.
     static func open(_ settings: VideoEncoderSettings, fix: String, place: String) throws(MediaError) -> HardwareFrames
     {
         guard settings.implementation == .vaapi else {

@@ -24,10 +24,10 @@ package final class NoiseFilter {
     /// Opens the filter.
     ///
     /// - Parameters:
-    ///   - model: Path of the model file; ``NoiseModel`` checks it before `arnndn` reads it.
+    ///   - model: Path of the model file, which the caller must have checked with ``NoiseModel``.
     ///   - place: Names the stage in errors and logs.
-    /// - Throws: ``MediaError/Code/unavailable`` if FFmpeg has no `arnndn` or the file cannot be read,
-    ///   ``MediaError/Code/rejected`` if it is no model, ``MediaError/Code/outOfMemory``.
+    /// - Throws: ``MediaError/Code/unavailable`` if FFmpeg has no `arnndn`, ``MediaError/Code/rejected`` if the file cannot
+    ///   be read or is no model, ``MediaError/Code/outOfMemory``.
     package static func open(model path: String, place: String) throws(MediaError) -> NoiseFilter {
         guard unsafe avfilter_get_by_name(self.name) != nil else {
             throw MediaError(

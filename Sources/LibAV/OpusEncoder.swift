@@ -46,7 +46,7 @@ package final class OpusEncoder {
     ///   - pts: Time of the first sample, in samples; each call's is ``frameLength`` after the previous one's.
     ///   - body: Receives finished packets. Their pts is in samples and is the time of the first sample that a decoder
     ///     returns for the packet: it is earlier than `pts` by the delay of the codec.
-    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed.
+    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed, ``MediaError/Code/outOfMemory``.
     package func encode(
         _ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {

@@ -3,8 +3,8 @@ import MediaTypes
 
 /// The frames of one decoder or graph, whose objects are reused, so that in the long run nothing is allocated.
 ///
-/// When a frame is not referenced any more, its planes return to libav's own pool at the next call, and the object is
-/// kept. A frame that is in use is as immutable as any other.
+/// When a frame is not referenced any more, its planes return to libav's own pool at the next ``collect()``, and the
+/// object is kept. A frame that is in use is as immutable as any other.
 ///
 /// Invariant: an object is written only while the pool has the only reference to it, so no other reference can appear.
 @safe

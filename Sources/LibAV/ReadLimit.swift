@@ -2,7 +2,8 @@
 ///
 /// libavformat assembles an access unit of video until the next one begins, in memory without a limit of its own, so a
 /// stream in which no unit begins must be closed. If there is only one video track, each of its units accounts for all
-/// bytes read before. Any other unit accounts for its own bytes, plus a quarter for packet overhead.
+/// bytes read before; without a video track, every unit does. Any other unit accounts for its own bytes, plus a
+/// quarter for packet overhead.
 package struct ReadLimit: Sendable {
     /// Maximum number of bytes read that no unit accounts for: 64 MiB.
     package static let most: Int64 = 64 << 20

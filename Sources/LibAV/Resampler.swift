@@ -28,8 +28,7 @@ final class Resampler {
 
     /// Opens a resampler for one input format.
     ///
-    /// - Parameter layout: Channel positions, used if the codec does not contain them and the number of channels is
-    ///   equal.
+    /// - Parameter layout: Channel positions according to the container, used if the number of channels is equal.
     static func open(
         from shape: Shape, to rate: Int32, layout: ChannelLayout? = nil, place: String
     ) throws(MediaError) -> Resampler {

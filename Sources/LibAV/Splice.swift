@@ -1,6 +1,6 @@
 import CLibAV
 
-/// System calls of Linux that the `Glibc` module of Swift lacks: they move bytes between a socket and a pipe without
+/// System calls of Linux that the `Glibc` module of Swift lacks, for moving bytes between a socket and a pipe without
 /// copying them.
 package enum Splice {
     /// Moves bytes from one file to another one, of which one must be a pipe: splice(2), without waiting for the pipe.

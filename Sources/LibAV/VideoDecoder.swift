@@ -60,7 +60,7 @@ package final class VideoDecoder {
     }
 
     /// Decodes one access unit and passes every frame that is ready to `body`, in presentation order. A frame's pts is
-    /// in the packet's timescale. In the long run only the codec allocates.
+    /// in the packet's timescale. In the long run only libav allocates.
     ///
     /// - Returns: `false` if the packet is empty or libavcodec found its data damaged; the next packets may decode
     ///   again.

@@ -184,7 +184,8 @@ package final class VideoEncoder {
     ///     before any later frame.
     ///   - body: Receives finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks per frame;
     ///     `dts` starts below zero if there are B-frames.
-    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed; the rendition cannot continue.
+    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed, ``MediaError/Code/outOfMemory``; the rendition cannot
+    ///   continue.
     package func encode(
         _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {

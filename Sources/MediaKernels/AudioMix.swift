@@ -5,7 +5,7 @@ public enum AudioMix {
     ///
     /// - Parameters:
     ///   - source: Interleaved stereo; as many floats as `target`. Only pairs that exist in both are mixed.
-    ///   - start: Gain 0…2 at the first pair; the same range for `end`.
+    ///   - start: Gain at the first pair, a factor of at least 0, like `end`.
     public static func add(
         _ source: UnsafeBufferPointer<Float>, onto target: UnsafeMutableBufferPointer<Float>, from start: Float,
         to end: Float

@@ -104,7 +104,7 @@ public final class NoiseReducer {
         }
     }
 
-    /// Transforms ``spectrum`` in place, not scaled.
+    /// Computes the discrete Fourier transform of ``spectrum`` in place, not scaled.
     private func transform() {
         unsafe self.spectrum.withUnsafeMutableBufferPointer { values in
             unsafe self.turns.withUnsafeBufferPointer { turns in

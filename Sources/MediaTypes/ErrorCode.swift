@@ -1,5 +1,6 @@
 /// The error catalog: one code for each kind of failure, used in problem details of the control API, in events (`code`)
-/// and in the final event of a worker. Some codes also have a number that live services use.
+/// and in the final event of a worker. Some codes also have a number that NetEase's live service
+/// uses.
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// A newer request has replaced this one, or a newer worker serves the room.
     case superseded

@@ -16,9 +16,9 @@ package struct SRTURL: Sendable, Hashable {
 
     /// Parses an SRT URL.
     ///
-    /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, an unknown query parameter, a stream id
-    ///   of more than ``longestStreamID`` bytes, a latency outside 20 to 8,000, a passphrase that is neither empty nor
-    ///   10 to 79 bytes long, a `pbkeylen` other than 16, 24 or 32, or a `mode` other than `caller`.
+    /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, a query parameter that is unknown or cannot
+    ///   be decoded, a stream id of more than ``longestStreamID`` bytes, a latency outside 20 to 8,000, a passphrase that
+    ///   is neither empty nor 10 to 79 bytes long, a `pbkeylen` other than 16, 24 or 32, or a `mode` other than `caller`.
     package init?(_ text: String) {
         guard text.lowercased().hasPrefix("srt://") else { return nil }
         var authority = text.dropFirst("srt://".count)

@@ -29,21 +29,21 @@ package struct CanvasSize: Sendable, Hashable {
 
 /// How video with another aspect ratio is scaled into a rectangle.
 package enum Adaption: String, Sendable, CaseIterable {
-    /// Shows the whole video, centered; the rest of the rectangle shows what lies below it.
+    /// The whole video is shown, centered; the rest of the rectangle shows what lies below it.
     case fit
-    /// Fills the rectangle; the excess is cut equally on both sides.
+    /// The video fills the rectangle; what exceeds it is cut equally on both sides.
     case cropFill
-    /// Fills the rectangle without keeping the aspect ratio.
+    /// The video fills the rectangle without keeping its aspect ratio.
     case stretch
 }
 
 /// The point of a text that is placed at its `x` coordinate.
 package enum TextAlign: String, Sendable, CaseIterable {
-    /// `x` is the left end.
+    /// `x` is the left end of the text.
     case left
-    /// `x` is the middle.
+    /// `x` is the middle of the text.
     case center
-    /// `x` is the right end.
+    /// `x` is the right end of the text.
     case right
 }
 

@@ -19,7 +19,7 @@ package final class DTLSIdentity: @unchecked Sendable {
         "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:"
         + "ECDHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
     private static let groups = "X25519:P-256:P-384"
-    /// In the order of preference.
+    /// SRTP protection profiles in the order of preference.
     private static let profiles = "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80"
     /// Limit for the certificates of a peer, in bytes: an RSA certificate of 4,096 bits has about 1,300.
     private static let mostCertificateBytes = 16 << 10

@@ -17,7 +17,7 @@ extension DTLSTransport {
         }
     }
 
-    /// Reads what a peer sends after the handshake: alerts, retransmissions, and data that nobody wants.
+    /// Reads what a peer sends after the handshake: alerts, retransmissions, and application data, which is discarded.
     func readRecords() {
         unsafe withUnsafeTemporaryAllocation(byteCount: 2_048, alignment: 1) { buffer in
             while true {

@@ -39,12 +39,12 @@ package final class DTLSTransport {
         case long
     }
 
-    /// Size of a datagram that is sent, in bytes; fits every path on which video of 1,200 bytes does.
+    /// Maximum size of a datagram that is sent, in bytes; fits every path on which video of 1,200 bytes does.
     package static let datagramSize = 1_200
-    /// Size of a datagram that is read, in bytes. Larger ones are discarded: handshake messages are sent in parts.
+    /// Maximum size of a datagram that is read, in bytes. Larger ones are discarded: handshake messages are sent in parts.
     package static let mostBytes = 8_192
-    /// Number of datagrams that are read before the handshake is finished. One needs 2 to 4 datagrams of a peer, a dozen if
-    /// it sends every record alone, and several times that with loss.
+    /// Maximum number of datagrams that are read before the handshake is finished. A handshake needs 2 to 4 datagrams of a
+    /// peer, a dozen if it sends every record alone, and several times that with loss.
     package static let mostHandshakeDatagrams = 128
 
     /// The current state.

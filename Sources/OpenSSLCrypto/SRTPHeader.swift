@@ -26,12 +26,12 @@ enum SRTPHeader {
         end >= self.rtcpSize && end <= packet.count && packet[0] >> 6 == 2
     }
 
-    /// A number in network order. The caller has checked that it is within the packet.
+    /// A number of 16 bits in network order. The caller has checked that it is within the packet.
     static func number16(_ packet: [UInt8], at offset: Int) -> UInt16 {
         UInt16(packet[offset]) << 8 | UInt16(packet[offset + 1])
     }
 
-    /// See ``number16(_:at:)``.
+    /// A number of 32 bits in network order. The caller has checked that it is within the packet.
     static func number32(_ packet: [UInt8], at offset: Int) -> UInt32 {
         UInt32(Self.number16(packet, at: offset)) << 16 | UInt32(Self.number16(packet, at: offset + 2))
     }

@@ -4,11 +4,11 @@ package import MediaTypes
 /// The keys of one direction for RTP or for RTCP.
 package struct SRTPSessionKeys: Sendable {
     package let profile: SRTPKeys.Profile
-    /// 16 bytes.
+    /// Key of AES-128, 16 bytes.
     package let encryption: [UInt8]
-    /// As many bytes as the master salt.
+    /// Session salt, as many bytes as the master salt.
     package let salt: [UInt8]
-    /// 20 bytes; empty with GCM.
+    /// Key of HMAC-SHA1, 20 bytes; empty with GCM.
     package let authentication: [UInt8]
 
     package init(profile: SRTPKeys.Profile, encryption: [UInt8], salt: [UInt8], authentication: [UInt8]) {

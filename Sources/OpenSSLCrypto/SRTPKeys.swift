@@ -4,9 +4,9 @@
 package struct SRTPKeys: Sendable, Hashable {
     /// A protection profile, by its name in the registry of DTLS-SRTP.
     package enum Profile: String, Sendable, Hashable, CaseIterable {
-        /// RFC 7714 §14.2.
+        /// AES-128 in GCM with a tag of 16 bytes (RFC 7714 §14.2).
         case aes128GCM = "AEAD_AES_128_GCM"
-        /// RFC 5764 §4.1.2.
+        /// AES-128 in counter mode, with HMAC-SHA1 cut to a tag of 10 bytes (RFC 5764 §4.1.2).
         case aes128CMSHA1 = "AES128_CM_SHA1_80"
 
         /// Size of a master key, in bytes.

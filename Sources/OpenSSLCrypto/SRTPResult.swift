@@ -7,7 +7,8 @@ package enum SRTPResult: Sendable, Hashable {
     case replay
     /// The packet was not made with these keys, or was changed.
     case forged
-    /// The packet is too short, has another version or lengths that do not fit, or is not encrypted.
+    /// The packet is too short, has another version or lengths that do not fit, or is not encrypted; or OpenSSL could not
+    /// protect it.
     case malformed
     /// The packet is from a new sender, and there are already ``SRTPReceiver/mostSSRCs``, none of which is silent.
     case tooManySSRCs

@@ -125,7 +125,8 @@ extension FLVStream {
         return name.contains("/") ? nil : String(name)
     }
 
-    /// Returns an HTTP-FLV reply that lasts as long as the rendition is on air.
+    /// Returns an HTTP-FLV reply that lasts as long as the rendition is on air, unless the viewer leaves or is too
+    /// slow.
     static func reply(_ feed: LiveFeed, counted viewers: StreamViewers? = nil) -> ListenerReply {
         ListenerReply(
             .ok, fields: [.contentType: feed.hasVideo ? "video/x-flv" : "audio/x-flv", .cacheControl: "no-store"],

@@ -288,9 +288,9 @@ package final class LiveContent: OriginContent {
         waiter?.answer(.late("the client has disconnected"))
     }
 
-    /// Answers requests that have waited too long. Spec: §6.2.5.2: at most three target durations.
-    /// Requests without directives for a rendition that wakes wait for up to four target durations, and then get what is
-    /// listed.
+    /// Answers requests that have waited too long. Spec: §6.2.5.2: at most three target durations. Requests without
+    /// directives for a rendition that wakes wait for up to four target durations, and then get what is listed, or
+    /// status 503 if no segment is.
     package func expire() {
         let now = self.clock.now()
         let deadline = now &- Int64(self.control.longestHold) &* TimeMath.nanoseconds

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// An object that viewers request: a playlist, segment, part or initialization segment.
+/// An object that viewers request, such as a playlist, segment, part, initialization segment or key.
 package struct OriginObject: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])

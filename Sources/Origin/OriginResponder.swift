@@ -33,7 +33,8 @@ package struct OriginResponder: Sendable {
     ///   - webRTC: Answers the requests at `/whep` and below; `nil`: the room has no WebRTC output. The page then plays
     ///     only HLS.
     ///   - page: What the player page contains, besides whether it offers WebRTC.
-    ///   - status: Returns the room's status, called for each request of a page; `nil`: only its end is known.
+    ///   - status: Returns the room's status; called for each request for `/status.json`. `nil`: only the room's end is
+    ///     known.
     ///   - streams: Counts the viewers of `live/NAME.flv`.
     package init(
         content: any OriginContent, policy: CORSPolicy, page: ViewerPage.Options, gate: SignedURLVerifier? = nil,
@@ -53,7 +54,8 @@ package struct OriginResponder: Sendable {
         self.status = status ?? { ViewerStatus(content.ended ? .ended : .live, isPlayable: true) }
     }
 
-    /// Answers a request by calling `answer` once, immediately or when the requested object is available.
+    /// Answers a request by calling `answer` once: immediately, when the requested object is available, or when the
+    /// request has waited too long.
     package func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         self.route(request) { reply in
             // A cached head already has these fields.
@@ -179,7 +181,8 @@ package struct OriginResponder: Sendable {
         return false
     }
 
-    /// Header of a page that asks again and again until the room has its first playlist, still or thumbnail.
+    /// Header field with which the player page asks again and again until the room has its first playlist, still image
+    /// or index of thumbnails.
     private static let waiting = HTTPField.Name("Tandem-Waiting")
 
     /// Whether a page waits for this playlist, still image or index of thumbnails.

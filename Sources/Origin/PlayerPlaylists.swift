@@ -1,7 +1,7 @@
 import HLS
 
 /// The media playlists of an output and their reload intervals, used to estimate the number of players from playlist
-/// requests. By default no playlist is counted.
+/// requests. Without arguments, requests count as no playback time.
 package struct PlayerPlaylists: Sendable {
     /// The kind of media in a playlist. A player of an HLS output reads one playlist with video, one with audio, or one
     /// of each.

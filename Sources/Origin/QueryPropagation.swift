@@ -64,8 +64,8 @@ enum QueryPropagation {
         return result
     }
 
-    /// Returns the offsets in a playlist at which a query is inserted, after every URI that is not on another server,
-    /// in increasing order.
+    /// Returns the offsets in a playlist at which a query is inserted, in increasing order: after every URI line, which
+    /// is always on this server, and after the first `URI` attribute of a tag unless it is on another server.
     static func places(in playlist: [UInt8]) -> [Int] {
         let attribute = Array("URI=\"".utf8)
         var places: [Int] = []

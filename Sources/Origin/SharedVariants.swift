@@ -15,7 +15,7 @@ package struct SharedVariants<Key: Hashable & Sendable, Form: Sendable>: Sendabl
     /// Makes an empty cache.
     ///
     /// - Parameters:
-    ///   - most: Maximum number of cached forms.
+    ///   - most: Maximum number of cached forms, beyond which only forms that every request may need are cached.
     ///   - mostBytes: Maximum total size in bytes of the cached forms that only some requests need.
     package init(most: Int, mostBytes: Int) {
         self.most = most

@@ -112,8 +112,8 @@ package struct ViewerPage: Sendable {
         return ListenerReply(.ok, fields: fields, body: .bytes(isEmbedded ? self.embedded : self.document))
     }
 
-    /// Returns the content security policy of the player page: nothing inline, and nothing from other servers except
-    /// decryption keys. `blob:` is the media source of the page's own player.
+    /// Returns the content security policy of the player page: no inline scripts and styles, and nothing from other
+    /// servers except decryption keys. `blob:` is the media source of the page's own player.
     ///
     /// - Parameters:
     ///   - keyURI: URI of an external key server; `nil`: keys come from the page's own server.

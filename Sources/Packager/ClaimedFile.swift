@@ -62,7 +62,7 @@ package struct ClaimedFile: Sendable {
         try self.claim.whileValid { () throws(MediaError) in try self.store.remove(exactly: self.name) }
     }
 
-    /// Removes temporary files of previous workers that were killed during a write.
+    /// Removes temporary files that any of the eight workers before this one left when it was killed during a write.
     package func removeLeftovers() {
         let now = self.claim.incarnation
         for incarnation in max(1, now - Self.pastWorkers)..<max(1, now) {

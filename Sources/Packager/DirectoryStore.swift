@@ -4,7 +4,7 @@ import Libc
 
 /// A segment store in a directory of the file system. `put` writes a temporary file and renames it to the object's name.
 package struct DirectoryStore: SegmentStore {
-    /// Permissions of files, before the process's umask applies.
+    /// Permissions of files that are not secret, before the process's umask applies.
     private static let fileMode: mode_t = 0o644
     private static let directoryMode: mode_t = 0o755
     private static let secretMode: mode_t = 0o600
@@ -64,7 +64,8 @@ package struct DirectoryStore: SegmentStore {
         return descriptor
     }
 
-    /// Writes the pieces, closes the file and returns the error number, if any.
+    /// Writes the pieces, flushes them to disk if `durable` is set, and closes the file. Returns the error number, if
+    /// any.
     private static func finish(
         _ descriptor: Int32, _ pieces: [PacketMemory], durable: Bool, _ reached: (WriteStep) -> Void = { _ in }
     ) -> Int32? {
@@ -150,7 +151,7 @@ package struct DirectoryStore: SegmentStore {
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
 
-    /// Maximum number of parent directories that ``lies(in:)`` checks.
+    /// Maximum number of directories that ``lies(in:)`` checks: the directory itself and its parents.
     private static let deepest = 256
 
     /// Whether this directory is the same as `other` or lies below it. Directories are compared by device and inode, so
@@ -209,7 +210,7 @@ package struct DirectoryStore: SegmentStore {
     }
 
     /// Flushes the directory to disk, so that renames survive a crash of the machine once this returns. Returns the
-    /// error number, if any.
+    /// error number, if any, except that of a file system that cannot flush directories.
     private func synchronizeDirectory() -> Int32? {
         let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno }

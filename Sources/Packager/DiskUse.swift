@@ -8,7 +8,7 @@ package struct DiskUse: Sendable, Hashable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The directory of an HLS output.
+        /// The directory of an HLS or MPEG-TS output.
         package static let live = Purpose(rawValue: 1)
         package static let recording = Purpose(rawValue: 2)
         package static let clips = Purpose(rawValue: 4)
@@ -123,8 +123,8 @@ package struct DiskUse: Sendable, Hashable {
     /// renditions.
     private static let mostEntries = 1_000_000
 
-    /// Calls `body` for each entry of a directory except `.` and `..`, in no particular order. Blocks if the disk
-    /// hangs.
+    /// Calls `body` for the entries of a directory, at most a million, except `.` and `..`, in no particular order.
+    /// Blocks if the disk hangs.
     ///
     /// - Parameters:
     ///   - prefixes: Only names that begin with one of them are visited; empty: all. Other entries cost no `stat` call.

@@ -13,7 +13,7 @@ package protocol OutputDirectory: Sendable {
     ///   - name: A plain, unique name that begins with a dot.
     ///   - durable: If true, the note survives a crash of the machine once this returns.
     func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError)
-    /// Reads a note that an earlier worker has stored; `nil` if it does not exist.
+    /// Reads a stored note; `nil` if it does not exist or cannot be read.
     func note(named name: String) -> [UInt8]?
     /// Removes a note that a worker has stored; errors are ignored.
     func removeNote(named name: String)
@@ -67,7 +67,7 @@ package struct EndedOutput: OutputDirectory {
         return Set(live + archived).count
     }
 
-    /// Returns everything that the output's playlists list.
+    /// Returns what the output's playlists list, without the subtitle renditions.
     ///
     /// - Parameter kinds: Kinds of the tracks, by name.
     /// - Throws: ``MediaError/Code/invalidData`` if a playlist or a track does not match the state file.

@@ -12,8 +12,9 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var multivariantName: String
     /// Frame rate, GOP, segment and part lengths, and audio sample rate of the output.
     package var grid: OutputGrid
-    /// Minimum duration of the listed segments in seconds. At least three target durations are used, and at most seven
-    /// days. Ignored for event playlists.
+    /// Minimum duration in seconds of the listed segments; at least three target durations are used, and at most seven
+    /// days. If it is more than 600, then only the playlists of the whole window are that long, and the live ones have
+    /// 60 seconds. Ignored for event playlists.
     package var windowSeconds: Int
     package var playlistType: PlaylistType
     /// Seconds for which the file of a segment stays after the time that the HLS specification requires; at least one
@@ -27,8 +28,8 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var captions: [MultivariantPlaylist.Captions] = []
     /// The subtitle renditions.
     package var subtitles: [SubtitleSettings] = []
-    /// Whether to start a new session in a directory whose room has ended; files of the ended session are removed. A
-    /// room that has not ended is continued in any case.
+    /// Whether to start a new session in a directory whose room has ended, or that contains playlists but no state
+    /// file; files of the ended session are removed. A room that has not ended is continued in any case.
     package var newSession: Bool
     /// The variants of the multivariant playlist, in its order; `nil`: every rendition with every audio track, or
     /// audio-only variants if there is no video.
@@ -68,7 +69,7 @@ package struct HLSOutputSettings: Sendable, Hashable {
         self.variants = variants
     }
 
-    /// A variant stream: the names of the video and audio track that are played together.
+    /// A variant stream: the names of the video and audio track that are played together; at least one is set.
     package struct Variant: Sendable, Hashable {
         /// Name of the video track; `nil` for an audio-only variant.
         package var video: String?

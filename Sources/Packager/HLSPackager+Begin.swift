@@ -44,8 +44,8 @@ extension HLSPackager {
     package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }
 
     /// Whether this worker can continue the playlists seamlessly: a previous worker has published in this room, and the
-    /// outage is no longer than the playlist window and no longer than five minutes, so that its viewers may still be
-    /// playing.
+    /// outage is no longer than the playlist window (at least three target durations) and no longer than five minutes,
+    /// so that its viewers may still be playing.
     package func canContinue(at now: Int64) -> Bool {
         guard let origin = self.claimed.origin, self.claimed.nextMediaSequence > 0 else { return false }
         let target = self.settings.grid.targetDuration
@@ -270,8 +270,8 @@ extension HLSPackager {
             })
     }
 
-    /// Publishes the segments that viewers of the previous worker know, unchanged, as the end of that worker's media;
-    /// this run continues after a discontinuity.
+    /// Publishes the segments that viewers of the previous worker know, as the end of that worker's media: stored
+    /// segments unchanged, the others as gaps. This run continues after a discontinuity.
     private func close(
         _ shown: [ShownTrack], in publication: inout Publication, besides record: LiveEdgeRecord
     ) throws(MediaError) {

@@ -21,8 +21,9 @@ extension HLSPackager {
             id: id, time: grid.ticks(ofFrame: frame, kind), timescale: grid.timescale(of: kind), payload: payload)
     }
 
-    /// Adds timed metadata to a frame that has not been encoded yet. It is written once into the fragment and into the
-    /// coded frame of every rendition. Callable from any thread, after ``begin(now:slate:)``.
+    /// Adds timed metadata to a frame that has not been encoded yet. It is written into the fragments of one kind of
+    /// track (video, or audio if there is no video) and, if it has a text, into the coded frame of every video
+    /// rendition. Callable from any thread, after ``begin(now:slate:)``.
     package func cue(_ cue: FrameMetadata) {
         for (index, segmenter) in self.segmenters.enumerated() {
             let hasMessages = self.hasMessages(index)

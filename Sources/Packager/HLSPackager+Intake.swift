@@ -28,7 +28,7 @@ extension HLSPackager {
         private var newest: [Int: [UInt8]] = [:]
         /// Incarnation (run number) of this worker; set together with ``keeper``.
         var incarnation: Int64 = 0
-        /// Callback for every new part that viewers can request.
+        /// Callback for new parts that viewers can request; see ``HLSPackager/watchParts(_:)``.
         var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
         var marks = PendingDateRanges()
         /// Date range changes that the playlists in the directory do not contain yet.

@@ -21,9 +21,10 @@ extension HLSPackager {
     ///     thread of ``begin(now:slate:)``.
     ///   - report: Receives the output's events, on the thread of ``run()`` and before that on the thread of
     ///     ``begin(now:slate:)``.
-    /// - Throws: ``MediaError/Code/rejected`` for invalid tracks or names, or a grid that differs from the room's;
-    ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
-    ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
+    /// - Throws: ``MediaError/Code/rejected`` for invalid tracks or names, or if the grid or the encryption differs
+    ///   from the room's; ``MediaError/Code/notCreatable``; ``MediaError/Code/outputLost`` if files of an ended session
+    ///   cannot be removed; ``MediaError/Code/roomExited`` for a room that has ended (unless `newSession`);
+    ///   ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
         keeper: (any ListingObserver)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void

@@ -33,8 +33,9 @@ extension HLSPackager {
         return result
     }
 
-    /// Frees space if a write failed because the disk is full: shortens the playlists and deletes unlisted segments at
-    /// once. Viewers get the new playlists first, so that no playlist lists a deleted file.
+    /// Frees space if a write failed because the disk is full, except in offline jobs: shortens the playlists and
+    /// deletes unlisted segments at once. Viewers get the new playlists first, so that no playlist lists a deleted
+    /// file.
     func makeSpace(after events: [PackagerEvent]) -> PublicationWriter.Result {
         let isFull = events.contains { event in
             if case .outputFailed(let error) = event { error.code == .diskFull } else { false }

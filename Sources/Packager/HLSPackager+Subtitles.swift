@@ -6,8 +6,8 @@ extension HLSPackager {
     /// Names of the subtitle renditions.
     package var subtitleNames: [String] { self.settings.subtitles.map(\.name) }
 
-    /// Adds cues to a subtitle rendition: all of them or, if one is refused, none. A cue is shown from the first segment on
-    /// that no playlist can have listed. Callable from any thread.
+    /// Adds cues to a subtitle rendition: all of them or, if one is refused, none. A cue that is too late for a segment
+    /// is shown from the first segment on that no playlist can have listed. Callable from any thread.
     ///
     /// - Parameters:
     ///   - programTime: The program's current time in milliseconds.

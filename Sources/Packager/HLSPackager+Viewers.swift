@@ -24,8 +24,8 @@ extension HLSPackager {
     /// Number of segments that playlists must list before they are first shown.
     var firstListed: Int { self.opening == nil ? 1 : StartupSegments.listed }
 
-    /// Calls `body` once, as soon as viewers can request all playlists including the multivariant one. `body` must not
-    /// block.
+    /// Calls `body` once, as soon as viewers can request all live playlists including the multivariant one. `body` must
+    /// not block.
     package func whenShown(_ body: @escaping @Sendable () -> Void) {
         let isShown = self.firstShown.withLock { first in
             if !first.isShown { first.body = body }
@@ -34,8 +34,8 @@ extension HLSPackager {
         if isShown { body() }
     }
 
-    /// Notes that the multivariant playlist is available, and therefore all media playlists: those of the live edge are
-    /// shown no later.
+    /// Notes that the multivariant playlist is available, and therefore all live media playlists: those of the live
+    /// edge are shown no later.
     func noteFirstShown() {
         let body = self.firstShown.withLock { first in
             first.isShown = true

@@ -21,7 +21,7 @@ struct LiveEdgePublication: Sendable {
     private(set) var tracks: [LiveEdgeTrack]
     /// Whether a previous worker has published segments in this room.
     private let isContinued: Bool
-    /// Number of segments in each playlist when it is first shown.
+    /// Minimum number of segments in each playlist when it is first shown, unless the room ends earlier.
     private let firstListed: Int
     /// Index of the first segment of the run; `nil` before any media arrives.
     private var firstSlot: Int64?
@@ -211,8 +211,8 @@ struct LiveEdgePublication: Sendable {
         }
     }
 
-    /// Removes date ranges that ended before the listed media. All playlists must have the same set (§6.2.4), so they
-    /// are removed from all at the same time.
+    /// Removes date ranges that ended before the listed media. All playlists must have the same set (rfc8216bis
+    /// §6.2.4), so they are removed from all at the same time.
     private mutating func dropPassedRanges() {
         guard let first = self.tracks.first, !first.dateRanges.isEmpty,
             let start = self.tracks.compactMap({ $0.track.window.segments.first?.programDate }).min()

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// The live edge must not wait for a slow store, so ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``
 /// for the record. After a timeout it does not wait for a record again until the store has finished all pending writes.
-/// Parts that are not stored in time are lost if the worker dies; the ``LiveEdgeMark``, for which ``keep(_:_:_:)``
-/// waits as long again, then tells the next worker which segments and parts viewers know.
+/// Parts that are not stored yet are lost if the worker dies; the ``LiveEdgeMark``, for which ``keep(_:_:_:)`` waits as
+/// long again, then tells the next worker which segments and parts viewers know.
 final class LiveEdgeStore: Sendable {
     private struct State {
         /// Number of unfinished writes.

@@ -204,7 +204,8 @@ struct LiveEdgeTrack: Sendable {
 
     // MARK: Media
 
-    /// Lists a part of the segment in progress.
+    /// Lists a part of the segment in progress. If it is a part of a later segment and the one in progress has all its
+    /// parts, then that segment is listed as complete first.
     mutating func append(_ part: FinishedPart, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         // A slow or failing store must not delay parts, so the previous segment is completed even if the state file
         // does not have it.
@@ -440,8 +441,8 @@ struct LiveEdgeTrack: Sendable {
         self.retire(isStored, &update)
     }
 
-    /// Releases media in memory: parts three target durations after the playlist stopped listing them (§6.2.2), and with
-    /// them their segment if a file has it, if it has expired, or if too many segments are held.
+    /// Releases media in memory: parts three target durations after the playlist stopped listing them (rfc8216bis
+    /// §6.2.2), and with them their segment if a file has it, if it has expired, or if too many segments are held.
     private mutating func retire(_ isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard let last = self.track.window.segments.last else { return }
         let timescale = Int64(last.duration.timescale)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A track's segmenter with a lock of its own, so that encoders of different tracks do not wait for each other.
 final class LockedSegmenter: Sendable {
-    /// The segmenter; `nil` before the run begins and after it has finished.
+    /// The segmenter; `nil` before the run begins, while the track sleeps, and after the run has finished.
     let state = Mutex<TrackSegmenter?>(nil)
 
     /// Finishes the segmenter, which accepts no packets after that.

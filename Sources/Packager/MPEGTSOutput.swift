@@ -6,8 +6,8 @@ import Synchronization
 /// makes the same segments as MPEG-TS in a directory of its own, on its own thread, so that a slow disk there delays
 /// nothing else; in jobs on the thread of the packager.
 ///
-/// Call ``begin()`` before the packager begins, ``run()`` on that thread, and ``finish()`` when no more segments are
-/// listed.
+/// Call ``begin()`` before the packager begins, ``run()`` on a thread of its own, and ``finish()`` when no more
+/// segments are listed.
 package final class MPEGTSOutput: Sendable {
     /// Maximum number of listings that wait for the store; beyond it, the second oldest is dropped and its segments are
     /// lost.

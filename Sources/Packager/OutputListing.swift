@@ -1,8 +1,9 @@
 package import HLS
 package import MediaTypes
 
-/// The content of an output's playlists, for a consumer that builds the same playlists elsewhere, such as an upload.
-/// A consumer's first listing contains all segments, later ones only those added since the last one that it accepted.
+/// The content of an output's playlists, for a consumer that builds the same playlists elsewhere, such as an upload. A
+/// consumer's first listing, and each one after a listing that it did not accept, contains all segments; the others
+/// only those added since the last one.
 package struct OutputListing: Sendable {
     /// The listed content of one track.
     package struct Track: Sendable {

@@ -3,8 +3,8 @@ import MediaTypes
 
 /// Program changes that wait for their frame, and the date ranges that are open.
 ///
-/// A date range is passed on for listing with the first part that reaches its first frame. Until then a command may
-/// still cancel it; after that its start and attributes never change.
+/// A date range is passed on for listing with the first part (in offline jobs: segment) that reaches its first frame.
+/// Until then a command may still cancel it; after that its start and attributes never change.
 struct PendingDateRanges: Sendable {
     private struct Open: Sendable {
         let id: String

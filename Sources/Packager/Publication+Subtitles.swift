@@ -48,8 +48,9 @@ extension Publication {
         }
     }
 
-    /// Takes over the subtitle renditions of the previous worker, and begins those that the room gets with this one. If the
-    /// room has none of the previous worker's tracks with audio any more, all renditions begin anew, as the new tracks do.
+    /// Takes over the subtitle renditions of the previous worker, and begins those that the room gets with this one. If
+    /// the track that the subtitles follow is one that the previous worker did not have, then all renditions begin
+    /// anew, as that track does.
     mutating func restoreSubtitles(_ state: StateFile, store: any SegmentStore, keys: SegmentKeys?) {
         self.subtitleTrack = self.subtitleTrack(after: state)
         guard let reference = self.subtitleTrack else { return }

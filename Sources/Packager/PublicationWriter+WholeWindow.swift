@@ -35,9 +35,9 @@ extension PublicationWriter {
     /// still needed.
     private static let shortestJournal = 1_024
 
-    /// Whether the playlists of the whole window are to be written with this publish: once per
-    /// ``HLSOutputSettings/archivePace``, at the end, and when disk space becomes short, since files are then deleted
-    /// earlier.
+    /// Whether the playlists of the whole window are to be written with this publish: the first time, once per
+    /// ``HLSOutputSettings/archivePace``, at the end, and after the limit of listed segments has changed or space was
+    /// freed, since files are then deleted at other times.
     var isWholeWindowDue: Bool {
         guard self.publication.archive != nil else { return false }
         guard let last = self.wholeWindow.writtenAt else { return true }

@@ -6,8 +6,8 @@ import MediaTypes
 ///
 /// Invariants:
 /// (1) The rows of a track have consecutive numbers and end right before its live playlist.
-/// (2) Rows from ``head`` on are listed; rows from ``kept`` up to ``head`` are not, but their files exist. Neither number
-///     decreases.
+/// (2) Rows from ``head`` on are listed; rows from ``kept`` up to ``head`` are not, but their files are kept. Neither
+///     number decreases.
 /// (3) Every row is in the store's journal or in ``pending``, which the state file stores.
 struct SegmentArchive: Sendable {
     struct Track: Sendable {

@@ -4,8 +4,8 @@ import MediaTypes
 /// Collects the segments of all tracks for each segment interval, so that they are published in all playlists at the
 /// same time.
 ///
-/// States: *open* until ``close(cuttingAudioAt:)``, then *closed*. Completed intervals are taken in order, each at most
-/// once.
+/// States: *open* until ``close(cuttingAudioAt:grid:)`` or ``abandon()``, then *closed*. Completed intervals are taken
+/// in order, each at most once.
 struct SegmentCollector: Sendable {
     /// Lag of a track behind the fastest one at which it gets a gap in live rooms, in durations of a regular segment:
     /// an encoder that hangs must not stall the viewers of other renditions for longer than they have buffered.

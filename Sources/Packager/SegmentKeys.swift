@@ -157,8 +157,9 @@ extension HLSPackager {
     /// if it is not encrypted.
     ///
     /// - Parameter isBegun: Whether a previous worker has published segments.
-    /// - Throws: ``MediaError/Code/rejected`` if the room's encryption differs from the settings, or its key file is missing
-    ///   or damaged; ``MediaError/Code/notCreatable`` if the key file cannot be written.
+    /// - Throws: ``MediaError/Code/rejected`` if the room's encryption differs from the settings, or its key file is
+    ///   missing or damaged; ``MediaError/Code/notCreatable`` if the key file cannot be written,
+    ///   ``MediaError/Code/outputLost`` if that of an earlier room cannot be removed.
     static func claimKeys(
         _ settings: HLSOutputSettings, isBegun: Bool, _ store: any SegmentStore
     ) throws(MediaError) -> SegmentKeys? {

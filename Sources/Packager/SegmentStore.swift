@@ -14,7 +14,8 @@ package protocol SegmentStore: Sendable {
     /// of it.
     ///
     /// - Parameter durable: The object survives a crash of the machine once this returns.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; the old content stays then.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; the old content stays then, unless only
+    ///   the flush of the new name to disk has failed.
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
 
     /// Adds bytes to the end of `name`, which exists. They survive a crash of the machine once this returns. A reader,

@@ -1,7 +1,8 @@
 import MediaKernels
 package import MediaTypes
 
-/// The program's audio: the sum of every source on air times its gain, limited, in blocks of one AAC frame.
+/// Mixes the program's audio in blocks of one AAC frame: the sum of the audible sources, each times its gain, and of the
+/// overlay animations, limited.
 ///
 /// Used by the program thread only. Positions are sample pairs since the room's `origin`. Blocks and level reports are
 /// reused in turn, so that mixing rarely allocates memory.
@@ -25,7 +26,8 @@ package struct AudioMixer: Sendable {
     private var isMeasuring: Bool
     /// Whether ``speakingChanges`` are collected.
     private var reportsSpeaking = false
-    /// See ``setSpeaking(_:duck:background:)``. Kept after it was switched off until the volume is raised again.
+    /// Whose volume is lowered while others speak; see ``setSpeaking(_:duck:background:)``. Kept after it was switched
+    /// off, until the volume is raised again.
     private var duck: Ducking?
     private var isDuckEnding = false
     private var background: Set<SourceID> = []
@@ -95,9 +97,9 @@ package struct AudioMixer: Sendable {
     /// - Parameters:
     ///   - isReported: Whether ``speakingChanges`` are collected. If not, the sources that speak are reported to have
     ///     stopped.
-    ///   - duck: Lowers the volume of its users while another source speaks; its threshold is not used. `nil`: nothing is
-    ///     lowered.
-    ///   - background: Sources that never count as speaking.
+    ///   - duck: Lowers the volume of its users while a source of any other user speaks; its threshold is not used. `nil`:
+    ///     nothing is lowered.
+    ///   - background: Sources that are never reported as speaking, and whose speech does not lower the users of `duck`.
     package mutating func setSpeaking(_ isReported: Bool, duck: Ducking? = nil, background: Set<SourceID> = []) {
         let before = self.isDuckEnding ? nil : self.duck
         guard isReported != self.reportsSpeaking || duck != before || background != self.background else { return }
@@ -265,8 +267,8 @@ package struct AudioMixer: Sendable {
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
     }
 
-    /// Passes the level of every source, with its gain, to its detector, and lowers the users of ``duck`` while another
-    /// source speaks. An inaudible source does not count as speaking.
+    /// Passes the level of every source, with its gain, to its detector, and lowers the users of ``duck`` while a
+    /// source of any other user speaks. An inaudible source does not count as speaking.
     private mutating func noteSpeaking(_ range: Range<Int64>) {
         let pairs = Int64(range.count)
         for index in self.channels.indices {

@@ -15,7 +15,7 @@ package struct AudioProcessing: Sendable, Hashable {
 
 /// Follows the settings of a ``DecodeStage`` and the load of the machine. A value of the source's thread.
 struct ProcessingFollower {
-    /// What is done with the next packet.
+    /// How the audio of the next packet is processed.
     private(set) var current = AudioProcessing()
     private var wanted = AudioProcessing()
     private var version: Int?

@@ -1,6 +1,7 @@
 /// Ring buffer of a source's audio on the program's sample grid: the last seconds, at absolute sample positions.
 ///
-/// Positions are sample pairs since the room's `origin`. Positions that were never written read as silence.
+/// Positions are sample pairs since the room's `origin`. Positions that are not in the buffer read as silence, apart from
+/// fade-outs.
 package struct AudioRing: Sendable {
     /// Usual capacity in pairs: 5.4 s at 48 kHz, more than any jitter buffer.
     package static let capacity = 1 << 18
@@ -167,7 +168,7 @@ package struct AudioRing: Sendable {
     /// Reads `range` for the program, which reads every position once: like ``read(_:into:)``, but audio that ends is
     /// faded out, and audio that returns is faded in.
     ///
-    /// - Returns: Number of pairs of the range that are not silence.
+    /// - Returns: 0 if the whole range is silent because the buffer has no audio for it; otherwise more than 0.
     package mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         let count = self.read(range, into: &target)
         self.heard = range.upperBound

@@ -34,9 +34,9 @@ struct AudioTrackDecoder {
     /// Whether the next audio is placed at its timestamp, without continuing the audio before it.
     private var restarts = true
     private var seams = 0
-    /// `nil` while noise is not suppressed.
+    /// The noise suppressor; `nil` between publications, and if none is wanted and the last one has faded out.
     private var suppressor: NoiseSuppressor?
-    /// `nil` while the gain is not automatic.
+    /// The automatic gain; `nil` if it is off and has returned to 0 dB.
     private var gain: AutoGain?
 
     init(sampleRate: Int, limitPPB: Int64, place: String) {

@@ -14,9 +14,10 @@ package final class AutoGain {
     /// Speed at which the gain rises and falls, in decibels per second.
     package static let riseDb: Float = 4
     package static let fallDb: Float = 12
-    /// The gain is not raised beyond the one that brings the highest recent peak here, in dBFS.
+    /// Level in dBFS to which the gain may raise the highest recent peak at most.
     package static let peakDb: Float = -1
-    /// Time constant of the measurement in blocks of the meter, 3 s, and number of blocks of speech before the first change.
+    /// Time constant of the measurement in blocks of the meter (`memory`), 3 s, and number of blocks of speech before the
+    /// first change of the gain (`fewest`).
     private static let memory: Float = 141
     private static let fewest: Float = 10
     /// Factor by which the highest peak falls with each block: to half within 3 s.

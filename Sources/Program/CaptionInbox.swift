@@ -4,7 +4,7 @@ import Synchronization
 /// The closed captions of a source's frames with program timestamps. The source's decode thread writes them, the program
 /// thread reads them.
 package final class CaptionInbox: Sendable {
-    /// What was added in decoding order.
+    /// One item of the inbox; items are kept in decoding order.
     package enum Item: Sendable {
         /// The captions of a frame, and its presentation time in nanoseconds of program time.
         case frame([CaptionPair], pts: Int64)

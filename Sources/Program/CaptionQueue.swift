@@ -11,13 +11,13 @@ package import MediaTypes
 package struct CaptionQueue: Sendable {
     /// Maximum number of frames whose captions wait for their tick. Beyond it those of the earliest frame are dropped.
     private static let mostFrames = 2_048
-    /// Maximum number of pairs that are due and wait for a frame with space, of CEA-608: 4 seconds of both
-    /// fields. Beyond it the oldest are dropped.
+    /// Maximum number of CEA-608 pairs that are due and wait for a frame with space: 4 seconds of both fields. Beyond it
+    /// the oldest are dropped.
     private static let mostLine21 = 240
-    /// Maximum number of such pairs of CEA-708: about 4 seconds. Beyond it all that wait are dropped up to the next
-    /// beginning of a packet.
+    /// Maximum number of CEA-708 pairs that are due and wait for a frame with space: about 4 seconds. Beyond it all of
+    /// them are dropped, and further ones up to the next beginning of a packet.
     private static let mostDigital = 2_048
-    /// Pairs per second in all, and of CEA-608 in each field.
+    /// Pairs per second: in all (`rate`), and of CEA-608 in each field (`fieldRate`).
     private static let (rate, fieldRate): (Int, Int) = (600, 30)
 
     private struct Frame: Sendable {
@@ -30,7 +30,7 @@ package struct CaptionQueue: Sendable {
     private var frames: [Frame] = []
     private var line21 = Deque<CaptionPair>()
     private var digital = Deque<CaptionPair>()
-    /// Right of each field to send pairs: each tick adds ``fieldRate``, a pair costs `fps`.
+    /// Credit of each CEA-608 field for sending pairs: each tick adds ``fieldRate``, a pair costs `fps`.
     private var credit: (Int, Int)
     /// The last pair of each field that was queued.
     private var last: (CaptionPair?, CaptionPair?) = (nil, nil)
@@ -54,7 +54,7 @@ package struct CaptionQueue: Sendable {
     /// Maximum number of pairs in one frame.
     package var mostPairs: Int { min(CaptionMessage.mostPairs, (Self.rate + self.fps - 1) / self.fps) }
 
-    /// Whether nothing waits.
+    /// Whether no captions wait.
     package var isEmpty: Bool { self.frames.isEmpty && self.line21.isEmpty && self.digital.isEmpty }
 
     /// Adds the captions of the next frame in decoding order.
@@ -158,7 +158,7 @@ package struct CaptionQueue: Sendable {
         }
     }
 
-    /// Whether the field of a CEA-608 pair may send it now; if so, its right is used up.
+    /// Whether the field of a CEA-608 pair may send it now; if so, its credit is reduced.
     private mutating func pay(for pair: CaptionPair) -> Bool {
         if pair.kind == .field1 {
             guard self.credit.0 >= self.fps else { return false }

@@ -6,9 +6,10 @@ import Synchronization
 package final class CaptionSwitch: Sendable {
     /// The source whose captions the program carries.
     package enum Choice: Sendable, Hashable {
-        /// The source with the largest visible pane of the scene on air; of equal panes, the first of the scene.
+        /// The captions of the source with the largest visible pane of the scene on air; among equal panes, the first of
+        /// the scene.
         case onAir
-        /// This source, also while no pane shows it.
+        /// The captions of this source, also while no pane shows it.
         case source(SourceID)
     }
 
@@ -17,7 +18,7 @@ package final class CaptionSwitch: Sendable {
         var lanes: [Lane] = []
         var current: SourceID?
         var memory = CaptionChannels()
-        /// What was taken last, until its frame has been passed to the encoders.
+        /// The captions that were taken last, for ``putBack()``.
         var taken: [CaptionPair] = []
         /// Whether ``taken`` was removed from ``clearing``, and not from a queue.
         var hasTakenClearing = false

@@ -3,7 +3,7 @@ package import MediaTypes
 
 /// A scene's filter graph for source frames of given formats, with its other inputs, such as background and masks.
 ///
-/// The builder thread creates the composition, runs its graph once and hands it over under a lock; after that only the
+/// ``SceneBuilder`` creates the composition and runs its graph, and it is handed over under a lock; after that only the
 /// program thread uses it.
 package final class Composition: @unchecked Sendable {
     // @unchecked Sendable: the builder drops its reference when it stores the composition with its scene; from then on

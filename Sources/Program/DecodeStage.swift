@@ -21,7 +21,7 @@ package final class DecodeStage: Sendable {
         package var maxJitterBuffer: Int64
         /// Maximum drift of a publisher's clock that is corrected, in parts per million.
         package var maxDriftPpm: Int64
-        /// Maximum frames per second that are kept.
+        /// Maximum frames per second that are kept of a source in a live program; offline, all are kept.
         package var maxFps: Int
         /// Whether the source is a file; its timestamps are not corrected, because its packets arrive when they are
         /// read.
@@ -86,11 +86,11 @@ package final class DecodeStage: Sendable {
 
     /// Whether the noise of the source is suppressed as requested.
     package enum NoiseState: Sendable {
-        /// It is not, because the machine is overloaded.
+        /// The noise is not suppressed, because the machine is overloaded.
         case suspended
-        /// It is again.
+        /// The noise is suppressed again.
         case resumed
-        /// It is not, because the filter could not be opened or has failed.
+        /// The noise is not suppressed, because the filter could not be opened or has failed.
         case failed(MediaError)
     }
 
@@ -119,7 +119,8 @@ package final class DecodeStage: Sendable {
         /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` until enough of the
         /// publication was measured, at least half a minute.
         package var driftPpm: Int?
-        /// See ``SourceTimeline/buffered``.
+        /// Time from the arrival of a packet without unusual delay until it is shown, in nanoseconds and without the
+        /// offset; `nil` before the first packet, and for files.
         package var buffered: Int64?
         /// Current size of the jitter buffer, in nanoseconds; larger than configured if the network required it.
         package var depth: Int64?
@@ -152,7 +153,8 @@ package final class DecodeStage: Sendable {
     /// to 50 ms ahead, the limiter looks 5 ms further ahead, and audio arrives in frames of 21 ms.
     package static let leastBuffer: Int64 = 80_000_000
 
-    /// See ``VideoTrack/keyPatience``.
+    /// Number of packets skipped while waiting for a key frame, after which any packet is passed to the decoder; see
+    /// ``VideoTrack/keyPatience``.
     package static let keyPatience = VideoTrack.keyPatience
 
     package let buffer: SourceBuffer
@@ -168,7 +170,7 @@ package final class DecodeStage: Sendable {
     private let offset: Mutex<(wanted: Int64, delay: Int64)>
     private let wantedProcessing: Mutex<AudioProcessing>
     private let processingChanges = Atomic<Int>(0)
-    /// ``AudioProcessing/lateness``.
+    /// ``AudioProcessing/lateness`` of the current settings, readable without a lock.
     private let audioLateness: Atomic<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
@@ -288,7 +290,7 @@ package final class DecodeStage: Sendable {
         self.keyFrames.withLock { $0 = Listener(call: listener) }
     }
 
-    /// Accepts one item from ingest. Never blocks: if too much waits, packets are dropped up to the next key frame.
+    /// Accepts one item from ingest. Never blocks: if too much waits, packets are dropped; see ``PacketBacklog``.
     package func offer(_ item: SourceItem) {
         self.enqueue([item])
         self.wake.signal()

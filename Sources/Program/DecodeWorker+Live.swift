@@ -1,8 +1,8 @@
 import MediaTypes
 
 extension DecodeWorker {
-    /// Time before its due time at which a packet is decoded, in nanoseconds: longer than any reorder delay and any
-    /// stall of this thread, and at 60 fps still fewer frames than ``SourceBuffer/pictureLimit``. Packets of a longer
+    /// Time before its due time at which a packet is decoded, in nanoseconds: longer than usual reorder delays and
+    /// stalls of this thread, and at 60 fps still fewer frames than ``SourceBuffer/pictureLimit``. Packets of a longer
     /// jitter buffer stay coded.
     private static let decodeLead: Int64 = 300_000_000
     /// Time before its due time at which a packet is decoded while the timeline is settling, in nanoseconds. It is

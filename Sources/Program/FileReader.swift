@@ -29,9 +29,9 @@ package struct FileReader: Sendable {
         return demuxer.parameters
     }
 
-    /// Feeds `stage` until the file ends or the stage stops. The timestamps are shifted so that the first video frame
-    /// has time zero, which is program time zero in an offline room. A looping file starts again at its end, unless it
-    /// is empty.
+    /// Feeds `stage` until the file ends or the stage stops. The timestamps are shifted so that the first video frame,
+    /// or the earliest packet of a file without video, has time zero, which is program time zero in an offline room. A
+    /// looping file starts again at its end, unless it is empty.
     ///
     /// - Parameter arrival: Returns the current machine time, the arrival time of the packets in a live room.
     /// - Throws: ``MediaError`` if the file cannot be opened.
@@ -78,8 +78,8 @@ package struct FileReader: Sendable {
         stage.put(.end)
     }
 
-    /// Returns the timestamp that becomes zero: that of the first video frame, so that this frame is on air at the
-    /// first tick of an offline room, where earlier audio is cut. Without video, the earliest timestamp.
+    /// Returns the timestamp that becomes the start of the pass: that of the first video frame, so that this frame is on
+    /// air at the first tick of an offline room, where earlier audio is cut. Without video, the earliest timestamp.
     private static func start(of packets: [CodedPacket]) -> Int64 {
         let frames = packets.filter { $0.kind == .video }
         return (frames.isEmpty ? packets : frames).map(\.pts).min() ?? 0

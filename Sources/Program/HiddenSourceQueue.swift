@@ -51,7 +51,7 @@ package struct HiddenSourceQueue {
     var isEmpty: Bool { self.waiting.isEmpty }
     var count: Int { self.waiting.count }
 
-    /// Maximum number of frames to keep, for frames of the given number of samples; 0: unknown.
+    /// Maximum number of frames to keep, for frames of `pixels` luma samples; 0 if their size is unknown.
     package static func limit(pixels: Int) -> Int {
         pixels <= 0 ? self.most : min(self.most, max(self.least, Int(self.budget / Int64(pixels))))
     }

@@ -1,6 +1,6 @@
 /// Tracks the key frame interval of a source, from its last two key frames.
 struct KeyframeInterval: Sendable, Equatable {
-    /// The longest time that a frame may be frozen while the next key frame is awaited, in nanoseconds.
+    /// The longest key frame interval, in nanoseconds, at which a source may wait for its next key frame.
     static let longest: Int64 = 4_000_000_000
 
     private var last: Int64?
@@ -21,8 +21,8 @@ struct KeyframeInterval: Sendable, Equatable {
         return (1...Self.longest).contains(interval) && time &- last <= interval &* 3 / 2
     }
 
-    /// Whether another key frame cannot be expected: there was at most one, or the next one is overdue by more than
-    /// half an interval.
+    /// Whether another key frame cannot be expected: there were not two with increasing times yet, or the next one is
+    /// overdue by more than half an interval.
     func isOverdue(at time: Int64) -> Bool {
         guard let last = self.last, let interval = self.interval, interval > 0 else { return true }
         return time &- last > interval &* 3 / 2

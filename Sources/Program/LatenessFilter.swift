@@ -12,7 +12,8 @@ package struct LatenessFilter: Sendable, Equatable {
     private var since = Int64.min
     /// Whether packets that became due at once, through a change of the timeline, are still to be decoded.
     private var isWorkingOff = false
-    /// Nanoseconds after a change in which lateness is not counted. A machine that needs longer cannot keep up.
+    /// Longest time after a change in which lateness is not counted, in nanoseconds. A machine that needs longer cannot
+    /// keep up.
     private static let patience: Int64 = 1_000_000_000
 
     package init() {}
@@ -29,7 +30,7 @@ package struct LatenessFilter: Sendable, Equatable {
     package mutating func caughtUp() { self.isWorkingOff = false }
 
     /// Returns how late the decoding of a packet is because of the thread, in nanoseconds: the time since the packet
-    /// could have been decoded.
+    /// could have been decoded; 0 while packets are worked off after a change of the timeline.
     package func lateness(due: Int64, arrival: Int64?, now: Int64) -> Int64 {
         if self.isWorkingOff, now &- self.since < Self.patience { return 0 }
         return now &- max(due, arrival ?? now, self.since)

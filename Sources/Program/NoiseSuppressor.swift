@@ -18,9 +18,9 @@ package final class NoiseSuppressor {
 
     /// How noise is suppressed.
     package enum Kind: Sendable, Hashable {
-        /// By ``NoiseReducer``, which lowers steady noise.
+        /// ``NoiseReducer`` suppresses the noise: it lowers steady noise.
         case fft
-        /// By ``NoiseFilter`` with the model in this file.
+        /// ``NoiseFilter`` suppresses the noise, with the model in this file.
         case model(path: String)
     }
 
@@ -36,7 +36,7 @@ package final class NoiseSuppressor {
     /// A block that came in and has not come out yet.
     private struct Block {
         var position: Int64
-        /// Index after its last pair.
+        /// Index after the block's last pair.
         var end: Int64
         var isRemapped: Bool
     }
@@ -94,7 +94,7 @@ package final class NoiseSuppressor {
         /// Index of the first pair of `samples`.
         var start: Int64
 
-        /// The unchanged way.
+        /// Creates the way that leaves the audio unchanged.
         init(from index: Int64) {
             self.kind = nil
             self.start = index
@@ -134,8 +134,8 @@ package final class NoiseSuppressor {
             self.start &+= Int64(pairs)
         }
 
-        /// Adds the pairs of `range` to `target`, whose first pair has the lowest index of the range, with a gain that changes
-        /// linearly.
+        /// Adds the pairs with the indexes of `range` to `target`, whose first pair has the index `block.lowerBound`, with a
+        /// gain that changes linearly.
         func add(_ range: Range<Int64>, of block: Range<Int64>, onto target: inout [Float], from: Float, to: Float) {
             let offset = Int(block.lowerBound &- self.start)
             guard offset >= 0, !range.isEmpty else { return }
@@ -184,7 +184,7 @@ package final class NoiseSuppressor {
         self.wanted == nil && self.path.kind == nil && self.next == nil && self.blocks.isEmpty
     }
 
-    /// Whether a filter is heard, or will be after a cross-fade that has begun.
+    /// Whether a filter is heard, or will be after the change that has begun.
     package var isActive: Bool { (self.next?.path ?? self.path).filter != nil }
 
     /// Sets the filter that the next block begins to change to.

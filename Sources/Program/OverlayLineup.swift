@@ -9,9 +9,9 @@ package struct OverlayRequest: Sendable, Hashable {
     package var alpha: AnimationAlpha
     /// The rectangle of the canvas that the animation is fitted into; even numbers, inside the canvas.
     package var box: PixelRect
-    /// How often the animation is played in a row, 1…100.
+    /// Number of times that the animation is played in a row, 1…100.
     package var loops: Int
-    /// Factor for its audio, 0…2.
+    /// Factor for the animation's audio, 0…2.
     package var volume: Float
 
     package init(name: String, path: String, alpha: AnimationAlpha, box: PixelRect, loops: Int, volume: Float) {
@@ -33,7 +33,7 @@ package struct OverlayLineup: Sendable {
     /// Largest number of plays that wait.
     package static let mostWaiting = 16
 
-    /// What becomes of a request.
+    /// What happens to a request to play an overlay.
     package enum Outcome: Sendable, Equatable {
         /// The play starts at a tick.
         case starts(id: Int64, tick: Int64)
@@ -41,7 +41,7 @@ package struct OverlayLineup: Sendable {
         case waits(id: Int64, position: Int)
     }
 
-    /// Why a request is refused.
+    /// Why a request to play an overlay is refused.
     package enum Refusal: Error, Sendable {
         /// ``mostWaiting`` plays wait.
         case full

@@ -7,11 +7,11 @@ import Threading
 package struct OverlayReport: Sendable {
     package enum Event: Sendable, Equatable {
         case started
-        /// `error`: why it could not be played to its end; `nil`: it was.
+        /// The play has ended. `error`: why it was not played to its end; `nil` if it was.
         case ended(error: MediaError?)
-        /// Ended early, or never started, because the machine is overloaded.
+        /// The play ended early, or never started, because the machine is overloaded.
         case overload
-        /// Ended early, or never started, because the program ended.
+        /// The play ended early, or never started, because the program ended.
         case closed
     }
 
@@ -22,7 +22,7 @@ package struct OverlayReport: Sendable {
     package var event: Event
     /// The first tick that shows the play, or the first that does not show it any more; `nil`: it never started.
     package var tick: Int64?
-    /// The tick at which it was to start; `nil`: it was dropped while it waited in the queue.
+    /// The tick at which the play was to start; `nil`: it was dropped while it waited in the queue.
     package var planned: Int64?
 }
 
@@ -52,7 +52,7 @@ package final class OverlayPlayer: Sendable {
             self.reports.append(OverlayReport(id: id, name: name, event: event, tick: tick, planned: planned))
         }
 
-        /// Ends all plays.
+        /// Ends all plays, and reports `event` for each of them and for those in `waiting`.
         mutating func drop(_ waiting: [(id: Int64, name: String)], _ event: OverlayReport.Event, at tick: Int64) {
             for play in self.plays {
                 self.report(

@@ -8,7 +8,7 @@ extension ProgramStage {
     package enum OverloadFrameMode: Int, Sendable {
         /// No reduction.
         case none
-        /// Every second canvas repeats the previous one.
+        /// The canvas of every second tick repeats the previous one, unless the scene or the hidden sources change.
         case half
         /// The canvas is held. It changes only when a scene comes on air (always as a cut), or when a command hides or
         /// shows a source; of all sources only the key frames are decoded.

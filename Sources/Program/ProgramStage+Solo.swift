@@ -31,7 +31,8 @@ extension Scene {
 }
 
 extension Scene {
-    /// The source with the largest visible pane; of equal panes, the first in the list. `nil` if no pane shows video.
+    /// The source with the largest pane that shows video, apart from the sources in `hidden`; of equal panes, the first in
+    /// the list. `nil` if there is none.
     package func largestSource(without hidden: Set<SourceID>) -> SourceID? {
         var largest: Pane?
         for pane in self.panes where pane.videoPush && !hidden.contains(pane.source) {

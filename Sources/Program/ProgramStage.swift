@@ -25,7 +25,8 @@ package final class ProgramStage: Sendable {
         package var placeholder: Picture?
         /// Whether the source's audio is heard in every scene, also without a pane, and never counts as speaking.
         package var isBackground = false
-        /// Duration of the fades of its audio in milliseconds; 0: that of every change of volume.
+        /// Duration of the fades of the source's audio from and to silence, in milliseconds; 0: that of every other
+        /// change of volume.
         package var fadeMs = 0
 
         package init(
@@ -72,9 +73,9 @@ package final class ProgramStage: Sendable {
 
     /// Callbacks that receive the program. All of them are called on the program thread.
     package struct Outputs: Sendable {
-        /// Receives one canvas per tick. `arrival` is the program time at which the newest source frame in it was
-        /// received; `nil` if no publisher's frame is shown for the first time. Returns `false` if the encoders' queue
-        /// is full: the tick is then lost.
+        /// Receives the canvas of each tick that has one. `arrival` is the program time at which the newest source frame in
+        /// it was received; `nil` if no publisher's frame is shown for the first time. Returns `false` if the encoders'
+        /// queue is full: the tick is then lost.
         package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
         /// Receives 1,024 pairs of interleaved stereo samples and the position of the first, in sample pairs since
         /// `origin`.
@@ -82,9 +83,9 @@ package final class ProgramStage: Sendable {
         /// Called when the program has ended; `tick` is the first tick that is not part of the program, 0 if it was
         /// stopped before it started.
         package var finished: @Sendable (_ tick: Int64) -> Void
-        /// Receives the full-canvas source of a tick, right before the canvas of that tick.
+        /// Receives the full-canvas source of a tick, before the canvas of that tick.
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
-        /// Receives the scene's largest source of a tick and the sources that commands have covered, right before the
+        /// Receives the scene's largest source of a tick and the sources that commands have covered, before the
         /// canvas of that tick and after `shown`.
         package var captioned: (@Sendable (_ tick: Int64, _ largest: SourceID?, _ hidden: Set<SourceID>) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
@@ -124,7 +125,7 @@ package final class ProgramStage: Sendable {
         package var repeated: [SourceID: Int64] = [:]
         /// For each source: panes that showed its video or its card, over all ticks with a composed canvas.
         package var shown: [SourceID: Int64] = [:]
-        /// Changes of the scene on air.
+        /// Number of changes of the scene on air.
         package var switches: Int64 = 0
         /// Ticks whose canvas could not be composed; the previous canvas was shown again.
         package var failures = 0
@@ -143,7 +144,7 @@ package final class ProgramStage: Sendable {
         var stopAt: Int64?
         var stats = Stats()
         var audioPosition: Int64 = 0
-        /// See ``ProgramStage/setSpeaking(_:duck:)``.
+        /// Whether the program reports who speaks; see ``ProgramStage/setSpeaking(_:duck:)``.
         var reportsSpeaking = false
         var duck: Ducking?
         /// Sources that are heard in every scene.

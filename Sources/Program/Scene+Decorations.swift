@@ -33,7 +33,8 @@ package struct Border: Sendable, Hashable {
 
 /// A ring around a pane while its source speaks, drawn inside its rectangle.
 package struct SpeakingRing: Sendable, Hashable {
-    /// Width of the ring in samples, 1…64; in a small pane at most a quarter of its shorter side.
+    /// Width of the ring in samples, 1…64; in a small pane limited to a quarter of its shorter side, but not to less
+    /// than 2.
     package var width: Int
     package var color: CanvasColor
 
@@ -130,7 +131,7 @@ package struct ScoreBar: Sendable, Hashable {
     }
 }
 
-/// A text that shows the time left until a tick as `mm:ss`, rounded up; `00:00` after that tick.
+/// A text that shows the time left until a tick as `mm:ss`, rounded up; `00:00` from that tick on.
 package struct Countdown: Sendable, Hashable {
     package var id: String
     /// Position in samples, with the same meaning as in ``SceneText``.

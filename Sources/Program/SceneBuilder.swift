@@ -43,8 +43,8 @@ package final class SceneBuilder: Sendable {
     private let cache: Mutex<Cache>
     /// Maximum number of cached cards. When the cache is full, it is cleared before another card is added.
     private static let cardLimit = 20
-    /// Maximum number of cached images, likewise: an image of the canvas's size, with transparency, takes 2.3 MB at
-    /// 720p.
+    /// Maximum number of cached images. When the cache is full, it is cleared before another image is added: an image of
+    /// the canvas's size, with transparency, takes 2.3 MB at 720p.
     private static let imageLimit = 32
     /// What to do if libavfilter rejects the filters of a scene.
     private static let graphFix = "check the scene's rectangles; nothing on air has changed"
@@ -69,7 +69,7 @@ package final class SceneBuilder: Sendable {
         }
     }
 
-    /// One element of a scene, sorted by z-order.
+    /// One element of a scene.
     private enum Item {
         case pane(Pane)
         case image(SceneImage)

@@ -185,7 +185,7 @@ package struct SceneCompositor {
         return zip(composition.panes, composition.formats).contains { $0.source == source && $1 == picture.format }
     }
 
-    /// Releases compositions of scenes that are off air. The scene or the director still holds them, so nothing is
+    /// Releases compositions of scenes that are off air. The scene or the scheduler still holds them, so nothing is
     /// freed on this thread.
     private mutating func forget(_ scene: PreparedScene) {
         let kept = [ObjectIdentifier(scene), self.activeTransition.map { ObjectIdentifier($0.from) }]
@@ -248,7 +248,7 @@ package struct SceneCompositor {
     }
 
     /// Returns the scene's composition for the formats of this tick, or, while the builder thread still builds it, the
-    /// composition that was shown last.
+    /// composition that was shown last, or else the best match.
     private mutating func pick(_ scene: PreparedScene) throws(MediaError) -> Composition {
         let begin = self.machine.now()
         let key = ObjectIdentifier(scene)

@@ -7,7 +7,7 @@ import Threading
 package struct SceneFont: Sendable {
     package let path: String
     /// Whether the font has real glyphs for "A", "0" and ":", not its "missing glyph" box, and so probably for all of
-    /// ASCII. Fallback fonts for other scripts have none.
+    /// ASCII. Some fallback fonts for other scripts have none.
     package let hasLatin: Bool
     private let tables: FontTables
 

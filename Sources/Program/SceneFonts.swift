@@ -1,7 +1,7 @@
 package import MediaTypes
 
 /// The fonts for drawing text, in the order in which they are searched for a glyph. If no font has a glyph, the
-/// built-in alphabet is used, which has the capitals, digits and punctuation of ASCII.
+/// built-in alphabet is used, which has the capitals, the digits and most of the punctuation of ASCII.
 package struct SceneFonts: Sendable {
     /// Characters of a line that are drawn with one font.
     package struct Run: Sendable {

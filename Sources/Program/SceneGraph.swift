@@ -10,7 +10,7 @@ package struct SceneGraph: Sendable, Hashable {
 
     /// One element on the canvas.
     package enum Layer: Sendable, Hashable {
-        /// A source, with the format of the frames the graph will receive.
+        /// A pane, with the format of the frames that the graph will receive from its source.
         case pane(Pane, PictureFormat)
         /// A small image with transparency, its top left corner at (`x`, `y`); it may extend beyond the canvas.
         case sprite(PictureFormat, x: Int, y: Int)
@@ -20,9 +20,9 @@ package struct SceneGraph: Sendable, Hashable {
     package enum Role: Sendable, Hashable {
         case background
         case pane(Int)
-        /// The alpha mask for the round corners of a pane.
+        /// The alpha mask for the round corners of the pane with this number.
         case mask(Int)
-        /// The border of a pane.
+        /// The border of the pane with this number.
         case ring(Int)
         case sprite(Int)
     }

@@ -42,7 +42,7 @@ package final class SceneScheduler: Sendable {
         /// Compositions that the program thread no longer uses, for the builder thread to release. A scene may still
         /// keep some of them; only the others are freed.
         var retired: [Composition] = []
-        /// Scenes that have gone off air, for the builder thread to release in the same way.
+        /// Scenes that have gone off air, for the builder thread to release.
         var left: [PreparedScene] = []
     }
 

@@ -16,7 +16,8 @@ struct SourceAudioTracks: Sendable {
 
     private let fade: Int64
     private let ringSize: Int
-    /// Tracks in order of appearance; the first is the main track.
+    /// Tracks in order of appearance, where a track that replaces another one takes its position; the first is the main
+    /// track.
     private var tracks: [Track] = []
     private var wanted: [UInt8: Float] = [:]
     private var scratch: [Float] = []
@@ -33,11 +34,11 @@ struct SourceAudioTracks: Sendable {
         self.ringSize = ringSize
     }
 
-    /// Range of sample positions (`start ..< end`) that the main track, the first one, contains; 0 without a track.
+    /// Range of sample positions (`start ..< end`) that the main track contains; 0 without a track.
     var start: Int64 { self.tracks.first?.ring.start ?? 0 }
     var end: Int64 { self.tracks.first?.ring.end ?? 0 }
 
-    /// Whether a track is the main track, the first one that appeared.
+    /// Whether a track is the main track: the first one that appeared, or the one that has replaced it.
     func isMain(_ id: UInt8) -> Bool { self.tracks.first?.id == id }
 
     /// Every track with its gain; during a change, the gain after the change.
@@ -85,7 +86,7 @@ struct SourceAudioTracks: Sendable {
 
     /// Reads the mix of all tracks into `target`, with fades as in ``AudioRing/take(_:into:)``.
     ///
-    /// - Returns: Number of pairs of the range that are not silence.
+    /// - Returns: 0 if the whole range is silent because no track has audio for it; otherwise more than 0.
     mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         self.readEnd = range.upperBound
         if self.tracks.count == 1, self.tracks[0].gain == GainRamp(1) {

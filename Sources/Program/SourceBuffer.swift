@@ -30,7 +30,8 @@ package final class SourceBuffer: Sendable {
         package var arrival: Int64?
         /// Program time at which the frame's publication ended, or fell silent before its end; `nil` if it continues.
         package var lostAt: Int64?
-        /// When the last packet arrived; `nil` if the publisher is sending. See ``SourceBuffer/setSilent(since:)``.
+        /// Program time since which the publisher has sent nothing; `nil` if it is sending. See
+        /// ``SourceBuffer/setSilent(since:)``.
         package var silentSince: Int64?
     }
 
@@ -185,12 +186,13 @@ package final class SourceBuffer: Sendable {
     /// If the video of a file is at least this many frames and ``fileGap`` ahead, its audio has a gap or has ended, and
     /// the program does not wait for the audio. Muxers interleave within a second.
     static let fileGapPictures = 48
-    /// See ``fileGapPictures``; in nanoseconds.
+    /// Smallest lead of a file's video, in nanoseconds, from which its audio counts as missing; see ``fileGapPictures``.
     static let fileGap: Int64 = 1_250_000_000
     /// If the audio of a file is this many sample pairs ahead (2 s at 48 kHz, less than ``fileRingSize``), its video
     /// has a gap or has ended, and the program does not wait for the video.
     static let fileGapAudio: Int64 = 96_000
-    /// Maximum number of frames that a file may be ahead in any case, because of their memory.
+    /// If the video of a file is this many frames ahead, the program does not wait for its audio either, because of the
+    /// memory of the frames.
     static let mostGapPictures = 96
     /// Number of frame intervals that are recorded. The longest of them is taken as the duration of a file's last
     /// frame, because two frames may lie close together.
@@ -417,7 +419,7 @@ package final class SourceBuffer: Sendable {
         self.state.withLock { $0.audio.setGain(gain, of: track, over: pairs) }
     }
 
-    /// All audio tracks so far with their gains; the main track first.
+    /// The audio tracks with their gains, the main track first.
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.audio.gains } }
 
     /// Requests the data for the tick at `time`, and returns whether the source has it, so that the offline program may

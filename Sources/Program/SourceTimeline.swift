@@ -26,13 +26,13 @@ package struct SourceTimeline: Sendable {
     package enum Reason: String, Sendable {
         /// Timestamps jumped or restarted.
         case jump
-        /// Packets were too late for a long time.
+        /// Packets were too late for at least ``latePatience``.
         case late
         /// Packets were repeatedly too late; the buffer was made deeper.
         case jitter
         /// The source was shown later than needed.
         case excess
-        /// At the end of the settling time: the first packets had had unusual delays.
+        /// The mapping was corrected at the end of the settling time: the first packets had had unusual delays.
         case settled
         /// The source was aligned with others by wall-clock time.
         case wall
@@ -86,8 +86,8 @@ package struct SourceTimeline: Sendable {
     let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
     private let audioLead: Int64
-    /// How much longer than that audio must arrive before its program time, in nanoseconds, because a filter holds it. The offset
-    /// must leave this time in addition to the minimum of the jitter buffer.
+    /// How much earlier than `audioLead` says audio must arrive before its program time, in nanoseconds, because a filter
+    /// holds it. The offset must leave this time in addition to the minimum of the jitter buffer.
     package var filterLead: Int64 = 0
     package private(set) var offset: Int64
     /// Current size of the jitter buffer in nanoseconds; it may be more than configured if the network required it.

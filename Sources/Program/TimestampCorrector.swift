@@ -7,7 +7,8 @@ struct TimestampCorrector: Sendable {
     /// Timestamps have jumped if they advance by more than this from one packet to the next, and by more than
     /// ``jumpGain`` more than the arrivals.
     static let jumpForward: Int64 = 3_000_000_000
-    /// See ``jumpForward``.
+    /// How much more than the arrivals timestamps must advance from one packet to the next to count as a jump, in
+    /// nanoseconds; see ``jumpForward``.
     static let jumpGain: Int64 = 1_500_000_000
     /// A step back by more than this is a reset; smaller ones are reordering.
     static let jumpBack: Int64 = 1_000_000_000

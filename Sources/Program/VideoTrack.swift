@@ -80,8 +80,8 @@ struct VideoTrack {
         return outcome
     }
 
-    /// Whether nothing is shown before the next key frame: the decoder was opened among other frames, the last frames were
-    /// damaged and are held, or the decoder fails.
+    /// Whether nothing is shown before the next key frame: packets were skipped because no key frame has arrived since the
+    /// decoder was opened, the last frames were damaged and are held, or the decoder fails.
     var awaitsKeyFrame: Bool { self.skipped > 0 || self.isHolding || self.isFailing }
 
     /// Flushes the decoder. The next packet must be one at which decoding can begin.

@@ -6,7 +6,8 @@ package import MediaTypes
 /// only stored, and its audio is due only after the jitter buffer. Waking a thread costs more than storing a packet,
 /// and a room has many more sources than it shows.
 package struct WakeCoalescer: Sendable {
-    /// The longest time after a wake-up in which new packets of a hidden source do not wake the thread, in nanoseconds.
+    /// The longest time after a wake-up in which new packets of a hidden source do not wake the thread, in nanoseconds, if
+    /// its own check (``longestSleep``) is not early enough.
     package static let longest: Int64 = 50_000_000
 
     /// The longest sleep of the thread, in nanoseconds: it checks for packets at least this often without being woken.

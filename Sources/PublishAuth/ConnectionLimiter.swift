@@ -5,7 +5,7 @@ package import PipelineSpec
 /// Connections that publish are never closed in favor of others. Of the others, each client network may have a few that
 /// make no progress. A real encoder makes progress all the time and publishes within a moment, so it gets that moment
 /// even from a crowded network. If the total is too large, one connection of the network with the most is closed. First
-/// choice are connections that wait for the refusal of a wrong key, then those that have made no progress for the
+/// choice are connections that wait for a delayed refusal, then those that have made no progress for the
 /// longest time. Pure; times are nanoseconds.
 package struct ConnectionLimiter: Sendable {
     private struct PendingConnection: Sendable {
@@ -77,8 +77,8 @@ package struct ConnectionLimiter: Sendable {
         self.waiting[number]?.moved = now
     }
 
-    /// Records that a connection has a wrong key and waits for its delayed refusal. It is the first to be closed if
-    /// there are too many.
+    /// Records that a connection waits for its delayed refusal, such as that of a wrong key. It is the first to be closed
+    /// if there are too many.
     package mutating func denied(_ number: Int) { self.waiting[number]?.isDenied = true }
 
     /// Records that a connection publishes; it is never closed in favor of others.

@@ -15,10 +15,10 @@ package struct PublishFacts: Sendable, Hashable {
     package var stream: String
     /// The query without `?`, as the publisher sent it.
     package var query: String
-    /// `tcUrl` as the publisher sent it; for SRT the URL of the listener.
+    /// `tcUrl` as an RTMP publisher sent it; for SRT and WebRTC the URL of the listener and the app.
     package var tcURL: String
     package var flashVersion: String
-    /// `HOST:PORT` of the worker's listener.
+    /// `HOST:PORT` of the worker's listener for ``scheme``; for RTMP that of the unencrypted one, empty if there is none.
     package var server: String
     /// `rtmp`, `srt` or `webrtc`.
     package var scheme = "rtmp"

@@ -10,7 +10,7 @@ package final class EdgeMonitor: Sendable {
     private let listener: HTTPListener
     private let isStopping: StopFlag
 
-    /// `http://127.0.0.1:41234`.
+    /// URL of the listener, such as `http://127.0.0.1:41234`.
     package var boundAddress: String { self.listener.boundAddress }
 
     private init(_ listener: HTTPListener, _ isStopping: StopFlag) {

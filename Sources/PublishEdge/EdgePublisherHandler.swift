@@ -18,13 +18,14 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     private static let lingering = TimeAmount.seconds(1)
     /// Maximum number of bytes of one read while forwarding.
     private static let readBytes = 256 << 10
-    /// Maximum number of bytes of one connection at one turn, so that one fast publisher does not delay the others.
+    /// A connection is not read any more at a turn that has brought this many bytes, so that one fast publisher does not delay
+    /// the others.
     private static let turnBytes = 1 << 20
     /// Maximum number of reads of one connection at one turn: a read through the pipe can be small although the socket has
     /// more.
     private static let mostReads = 16
-    /// A room that has not acknowledged anything for so long is gone, in milliseconds. The kernel would try for a
-    /// quarter of an hour.
+    /// A room that acknowledges none of the bytes sent to it for this time counts as gone, in milliseconds. The kernel alone
+    /// would try for a quarter of an hour.
     private static let userTimeout: SocketOptionValue = 15_000
 
     let core: EdgeCore

@@ -35,7 +35,7 @@ package import RTMP
 ///
 /// Spec: RTMP 1.0 §5.2, §5.3, §7.2.
 package struct EdgeSession: ~Copyable {
-    /// Time limits in nanoseconds, and sizes in bytes.
+    /// Settings of a publisher's session at the edge; times in nanoseconds, sizes in bytes.
     package struct Settings: Sendable {
         /// What the edge answers as a server until `publish`. Its time limits for a decision are not used.
         package var server = RTMPServerConfiguration()
@@ -47,7 +47,7 @@ package struct EdgeSession: ~Copyable {
         package var retryDelay: Int64 = 250_000_000
         /// Delay between an unknown key and its refusal, to slow down guessing; rooms use the same delay.
         package var refusalDelay: Int64 = 1_000_000_000
-        /// Maximum size of ``EdgeSession/kept``: the setup, and media that was read together with `publish`.
+        /// Maximum size of ``EdgeSession/kept``: the setup, and what the publisher sends until the room has accepted it.
         package var keptBytes = 512 << 10
 
         package init() {}
@@ -73,7 +73,7 @@ package struct EdgeSession: ~Copyable {
         case closed
     }
 
-    /// Sum of C0, C1 and C2, and of S0, S1 and S2.
+    /// Size in bytes of C0, C1 and C2 together, and of S0, S1 and S2 together.
     private static let handshakeLength = 1 + 2 * RTMPServerHandshake.packetLength
 
     private let settings: Settings

@@ -3,9 +3,9 @@ package import TLSFiles
 
 /// Settings of an edge.
 package struct EdgeSettings: Sendable {
-    /// RTMP over TLS.
+    /// Settings of the listener for RTMP over TLS (RTMPS).
     package struct Secure: Sendable {
-        /// `HOST:PORT`.
+        /// Listen address, `HOST:PORT`; port 0 lets the system choose.
         package var listen: String
         /// Certificate and key. The caller reloads them when the files change.
         package var certificates: CertificateStore
@@ -16,9 +16,9 @@ package struct EdgeSettings: Sendable {
         }
     }
 
-    /// `HOST:PORT`; nil: no unencrypted RTMP. Port 0 lets the system choose.
+    /// Listen address of unencrypted RTMP, `HOST:PORT`; port 0 lets the system choose; nil: no unencrypted RTMP.
     package var listen: String?
-    /// nil: no RTMPS.
+    /// The RTMPS listener; nil: no RTMPS.
     package var secure: Secure?
     package var directory: KeyDirectory
     /// True if rooms get the publisher's address in a PROXY header; they must expect it (`ingest.proxies`).

@@ -12,7 +12,7 @@ package struct ForwardPace: Sendable {
     /// Number of the connection; it spreads the connections over the turns.
     private let number: UInt
     private let mostTurns: UInt
-    /// The socket is read every so many turns.
+    /// Number of turns from one read of the socket to the next.
     package private(set) var turns: UInt
 
     /// - Parameter delay: Maximum time that bytes may wait in the socket, in nanoseconds; at least one turn.

@@ -22,7 +22,7 @@ final class RoomLink {
         self.socket = SocketReader.socket(of: channel)
     }
 
-    /// Writes through the channel.
+    /// Writes bytes through the channel; they are pending until it has written them.
     func write(_ buffer: ByteBuffer) {
         guard buffer.readableBytes > 0 else { return }
         let count = buffer.readableBytes

@@ -26,8 +26,8 @@ package struct FLVDemuxer: Sendable {
         package var beforeConfiguration = 0
         /// Number of composition offsets over 15 minutes, which are read as 0.
         package var badCompositionOffsets = 0
-        /// Number of messages, or tracks of a message, in codecs that are not supported; the first of ``extraTracks``
-        /// counts here, too.
+        /// Number of messages, or tracks of a message, in codecs that are not supported. The first of ``extraTracks`` and
+        /// messages with an unreadable Enhanced RTMP header count here, too.
         package var unsupported = 0
         /// Number of packets and configurations dropped because their track is beyond the supported number of tracks.
         package var extraTracks = 0

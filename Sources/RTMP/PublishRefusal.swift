@@ -18,7 +18,8 @@ package struct PublishRefusal: Sendable, Hashable {
         self.errorCode = errorCode
     }
 
-    /// The stream key is not accepted: unknown, malformed, wrongly signed or already used. The text is the same for all.
+    /// The stream key is not accepted: it is unknown, malformed, wrongly signed or already used, its source was removed, or the
+    /// webhook refuses it without a reason. The text is the same for all.
     package static let denied = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
     /// The stream key is not accepted, and the encoder tries to log in with a user name and password.
@@ -45,7 +46,7 @@ package struct PublishRefusal: Sendable, Hashable {
         code: "NetStream.Publish.Denied",
         text: "This stream key was used too often in a short time. Wait some seconds before you try again.",
         errorCode: .limitExceeded)
-    /// The decision about the publish request took too long.
+    /// There is no decision about the publish request: it took too long, the webhook failed, or was asked too often.
     package static let undecided = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key could not be checked in time.",
         errorCode: .requestFailed)

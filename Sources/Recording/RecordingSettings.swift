@@ -24,7 +24,7 @@ package struct RecordingSettings: Sendable, Hashable {
     package var movies: [Movie]
     /// File name of the multivariant playlist.
     package var multivariantName: String
-    /// Whether the recording keeps its segments, with playlists that list all of them.
+    /// Whether the finished recording keeps its segments, with playlists that list all of them.
     package var keepsSegments: Bool
     /// Whether the output waits until listed media is recorded: for jobs that run faster than real time.
     package var waits = false

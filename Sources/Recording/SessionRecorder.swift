@@ -199,8 +199,8 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Removes the files of a session that could not begin or was canceled before it began, so that repeated attempts
-    /// on a full disk leave nothing behind, and no journal makes the recording look unfinished.
+    /// Removes the files of a session, other than the first, that could not begin or was canceled before it began, so
+    /// that repeated attempts on a full disk leave nothing behind, and no journal makes the recording look unfinished.
     private static func remove(_ session: Session) {
         // The first session uses the recording's own directory, which existed before.
         guard session.number > 1 else { return }

@@ -16,7 +16,8 @@ package struct ActiveAlarms: Sendable {
         /// The alarm's id if an earlier worker of the room has set it; otherwise nil.
         package var earlierID: String?
         /// A restored alarm stays active until this time even if this worker has not found its condition yet, because
-        /// the worker has only just begun to check. nil if the alarm is not restored or was found again.
+        /// the worker has only just begun to check; it is cleared earlier if the worker ends. nil if the alarm is not
+        /// restored or was found again.
         package var heldUntil: Int64?
     }
 
@@ -38,8 +39,7 @@ package struct ActiveAlarms: Sendable {
 
     package init() {}
 
-    /// Restores the active alarms of an earlier worker. They are not announced again, and keep their ids when they are
-    /// cleared.
+    /// Restores the active alarms of an earlier worker, which has announced them. They keep their ids.
     ///
     /// - Parameter end: Restored alarms whose condition is not found before this time are cleared.
     package mutating func resume(_ alarms: [(id: String, alarm: Alarm, setAt: Int64)], until end: Int64) {
@@ -55,7 +55,7 @@ package struct ActiveAlarms: Sendable {
     /// - Parameters:
     ///   - current: The alarms of all conditions that hold now.
     ///   - isLast: If true, then restored alarms whose condition was not found are cleared at once.
-    /// - Returns: The cleared alarms, then the new ones and those with another severity, each in the order of the list.
+    /// - Returns: The cleared alarms, then those whose severity has changed, then the new ones.
     @discardableResult
     package mutating func update(_ current: [Alarm], at now: Int64, isLast: Bool = false) -> [Change] {
         var (over, new): ([Change], [Change]) = ([], [])

@@ -105,8 +105,8 @@ struct CommandRecorder: Sendable {
     /// Records the alarms that are active.
     func record(_ alarms: [CommandedState.Alarm]) { self.store?.update(.soon) { $0.alarms = alarms } }
 
-    /// The alarm while the last commands are not on disk; nil if they are, if they are expected to be soon, or if this
-    /// worker does not save commands.
+    /// The alarm while the last commands are not on disk; nil if they are, if they are expected to be soon, if another
+    /// worker has claimed the room, or if this worker does not save commands.
     var alarm: RoomAlarm? {
         self.store?.problem.map {
             RoomAlarm(
@@ -153,7 +153,7 @@ struct CommandRecorder: Sendable {
     }
 
     /// Saves the revision and the reply of a command. If `waits` is true, then `answer` is called when the write is done
-    /// or its time limit has expired, with whether the command is on disk; otherwise at once.
+    /// or its time limit has expired, with whether the command is on disk; otherwise it is called at once.
     func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
     ) {

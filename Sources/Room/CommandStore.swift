@@ -47,19 +47,21 @@ package final class CommandStore: Sendable {
         var value: CommandedState
         /// The pipeline file as it was last applied; the hashes in the state are computed from it.
         var file: RoomDocument?
-        /// Number of changes so far; number of the last one with ``Urgency/now``; number of the last one on disk.
+        /// Number of changes so far.
         var sequence: UInt64 = 0
+        /// Number of the last change with ``Urgency/now``.
         var urgent: UInt64 = 0
+        /// Number of the last change that is on disk.
         var written: UInt64 = 0
-        /// When the next write is due, and when the first of the changes it covers was made; nil if nothing is to be
-        /// written.
+        /// When the next write is due; nil if nothing is to be written.
         var dueAt: Int64?
+        /// When the first of the changes that the next write covers was made; nil if nothing is to be written.
         var changedAt: Int64?
         var retryAt: Int64?
         var retryDelay = CommandStore.firstRetry
         var waiters: [Waiter] = []
         var lastWaiter: UInt64 = 0
-        /// Number of commands in progress. Their changes and their replies are written together.
+        /// Number of commands in progress; see ``CommandStore/begin()``.
         var running = 0
         var failure: MediaError?
         var isLate = false
@@ -84,7 +86,7 @@ package final class CommandStore: Sendable {
     /// How long changes of ``Urgency/soon``, such as those of scores, texts and volumes, are collected before a write, in
     /// nanoseconds.
     package static let coalescing: Int64 = 100_000_000
-    /// How long a write waits for commands in progress to end, in nanoseconds.
+    /// Longest time that a write waits for commands in progress to end, in nanoseconds.
     private static let longestHold: Int64 = 50_000_000
     fileprivate static let firstRetry: Int64 = 50_000_000
     private static let longestRetry: Int64 = 1_000_000_000
@@ -98,7 +100,8 @@ package final class CommandStore: Sendable {
 
     /// - Parameters:
     ///   - file: The document of the pipeline file, whose hashes are saved; see ``CommandedState/hashes(of:)``.
-    ///   - superseded: Called once, on the writer thread, if another worker has claimed the room.
+    ///   - superseded: Called on the writer thread, at most once: when a write finds that another worker has claimed the
+    ///     room.
     package init(
         _ value: CommandedState, file: RoomDocument?, place: any CommandPlace,
         clock: any SleepClock, superseded: @escaping @Sendable () -> Void = {}
@@ -130,7 +133,7 @@ package final class CommandStore: Sendable {
 
     // MARK: Changes
 
-    /// Changes the state and schedules its write. Does not wait for the disk.
+    /// Changes the state, and schedules its write if it has become different. Does not wait for the disk.
     package func update(_ urgency: Urgency, _ change: (inout CommandedState) -> Void) {
         let now = self.clock.now()
         self.state.withLock { state in
@@ -168,7 +171,8 @@ package final class CommandStore: Sendable {
     /// ``patience``. After ``close(within:)``, the result is ``CommandDurability/late`` at once if they are not on disk.
     ///
     /// - Parameters:
-    ///   - waits: If false, then `answer` is called at once.
+    ///   - waits: If false, then `answer` is called at once, with ``CommandDurability/durable`` unless another worker has
+    ///     claimed the room.
     ///   - answer: Called once with the result; on the calling thread if there is nothing to wait for.
     package func end(waits: Bool = true, _ answer: @escaping @Sendable (CommandDurability) -> Void) {
         let now: CommandDurability?

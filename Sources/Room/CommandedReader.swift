@@ -52,7 +52,8 @@ struct CommandedReader {
         self.number(node, key, path, in: Int64(range.lowerBound)...Int64(range.upperBound)).map { Int($0) }
     }
 
-    /// Reads a string that must be a raw value of the enumeration; nil, and reported, if it is not.
+    /// Reads a string that must be a raw value of the enumeration; nil if the member is absent, or if it has another
+    /// value, which is reported.
     mutating func choice<Value: RawRepresentable>(
         _ node: JSONNode, _ key: String, _ path: String, as type: Value.Type = Value.self
     ) -> Value? where Value.RawValue == String {

@@ -7,7 +7,7 @@ extension CommandedState {
     /// The result of reading `commands.json`.
     package struct Reading: Sendable {
         package var state: CommandedState
-        /// Paths of the members that could not be read and were skipped.
+        /// Paths of the members that could not be read and were skipped; 64 at most.
         package var problems: [String]
     }
 

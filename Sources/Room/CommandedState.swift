@@ -92,13 +92,13 @@ package struct CommandedState: Sendable, Equatable {
     package struct Source: Sendable, Equatable {
         package var videoPush: Bool?
         package var audioPush: Bool?
-        /// Percent.
+        /// Volume of the source in percent; nil if no command has set it.
         package var volume: Int?
-        /// Volume of each audio track in percent, by track number.
+        /// Volumes of audio tracks that commands have set, in percent, by track number.
         package var trackVolumes: [Int: Int] = [:]
         package var offsetMs: Int?
         package var rotation: Int?
-        /// Whether the source's own recording is on.
+        /// Whether a command has switched the source's own recording on (true) or off (false); nil if none has.
         package var recording: Bool?
         /// The source may not be published before this room time; nil if it may be published now.
         package var refusedUntil: Int64?
@@ -122,7 +122,7 @@ package struct CommandedState: Sendable, Equatable {
     package struct Relay: Sendable, Equatable {
         package var source: SourceID
         package var id: String
-        /// URL with the stream key.
+        /// RTMP URL to which the source is relayed, with the stream key.
         package var url: String
 
         package init(source: SourceID, id: String, url: String) {
@@ -217,8 +217,8 @@ package struct CommandedState: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// Changes the entry of a source. The entry is kept only if commands have changed the source, or if a later version
-    /// has written members that this version does not know.
+    /// Changes the entry of a source. An entry without any value is removed, unless a later version has written members
+    /// that this version does not know.
     package mutating func change(_ source: SourceID, _ body: (inout Source) -> Void) {
         var known = self.sources[source] ?? Source()
         body(&known)
@@ -248,8 +248,8 @@ package struct CommandedState: Sendable, Equatable {
         self.scenes[id] = change
     }
 
-    /// Records the PK. Unknown members of the previous entry are dropped if that PK was not running, or if there is nothing
-    /// to restore.
+    /// Records the PK. Unknown members of the previous entry are dropped if a PK now runs and none did before, or if there
+    /// is nothing to restore.
     ///
     /// - Parameter pk: The PK; nil if there is nothing to restore.
     package mutating func setPK(_ pk: PK?) {

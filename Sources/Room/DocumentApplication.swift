@@ -12,8 +12,9 @@ import RoomSources
 /// Applies a new version of the room's document to the running room, or refuses it with the reason.
 struct DocumentApplication {
     private let room: Room
-    /// The version of the document that the room runs, and the new version.
+    /// The version of the document that the room runs.
     private let before: Pipeline
+    /// The new version of the document.
     private let after: Pipeline
 
     init(_ room: Room, from before: Pipeline, to after: Pipeline) {
@@ -23,7 +24,7 @@ struct DocumentApplication {
         (self.room, self.before, self.after) = (room, before, after)
     }
 
-    /// All changes besides those of scenes, prepared: files are read and encoders checked.
+    /// The changes, except those of scenes, that can fail. They are prepared: files are read and encoders checked.
     private struct Parts {
         var roster: RosterChanges.Change
         var admission: Admission?
@@ -56,7 +57,7 @@ struct DocumentApplication {
 
     /// Applies the new version.
     ///
-    /// - Returns: The scene and tick at which the change becomes visible; nil if no visible part has changed.
+    /// - Returns: The scene that is put on air or composed again, with its first tick; nil if the change requires neither.
     func apply() throws(ControlFailure) -> SceneSchedule.Showing? {
         let room = self.room
         let running = room.pipeline
@@ -206,7 +207,7 @@ struct DocumentApplication {
     private struct SceneChange {
         var put: [PipelineSpec.Scene] = []
         var removed: [String] = []
-        /// The scene to put on air; nil if `program.scene` is unchanged.
+        /// The scene to put on air; nil if `program.scene` is unchanged, or names the scene that is on air.
         var target: String?
         /// Whether watermarks or the background, which appear in every scene, have changed.
         var isRedecorated = false

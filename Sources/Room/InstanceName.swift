@@ -1,10 +1,9 @@
 import Libc
 import Threading
 
-/// The name of this worker for log lines. It distinguishes the workers of one room, and is the name that the
-/// orchestrator uses.
+/// The name of this worker for log lines: the one that the orchestrator uses, if the environment has it.
 package enum InstanceName {
-    /// Most characters of the name.
+    /// Largest number of characters of a worker's name.
     private static let longest = 128
 
     /// The worker's name: `$POD_NAME` (Kubernetes), else `$INVOCATION_ID` (systemd), else `HOST:PROCESS`.
@@ -15,7 +14,7 @@ package enum InstanceName {
         return String((given ?? "\(host):\(process)").prefix(self.longest))
     }
 
-    /// The name of this process.
+    /// The name of this worker for log lines, from the environment, or else from the host name and the process id.
     package static var ofThisProcess: String {
         // The same name as gethostname(2) returns, but without a C buffer.
         let host = String(decoding: FileReading.tail(of: "/proc/sys/kernel/hostname", limit: 256), as: UTF8.self)

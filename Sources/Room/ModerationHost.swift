@@ -55,8 +55,8 @@ extension ModerationHost {
 
     /// Carries out a command of the moderation service like one of the control API.
     ///
-    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or if it is a file or
-    ///   already refused without a publisher.
+    /// - Returns: Whether it has changed something. False for a source that is already covered or muted, and for a kick of
+    ///   a file, or of a source that is already refused and has no publisher.
     private func carryOut(
         _ action: ModerationAnswer.Action, _ answer: ModerationAnswer, of id: SourceID
     ) throws(ControlFailure) -> Bool {
@@ -84,8 +84,8 @@ extension ModerationHost {
 
     /// Sends a still of a source to the moderation service, in addition to those at its interval.
     ///
-    /// - Throws: 404 for an unknown source, or if it has no frame yet; 409 if there is no moderation or the source has no
-    ///   publisher; 429 if the machine is overloaded.
+    /// - Throws: 404 for an unknown source, and for one that has no video or no frame yet; 409 if there is no moderation or
+    ///   the source has no publisher; 429 if the machine is overloaded; the errors of ``SourcesHost/checkOpen()``.
     func sendStill(uid: String, streamType: String) throws(ControlFailure) -> String {
         try self.checkOpen()
         let slot = try self.source(uid, streamType)

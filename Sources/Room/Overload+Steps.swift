@@ -1,7 +1,8 @@
 package import PipelineSpec
 
 extension Overload {
-    /// The overload steps of a room in the order in which they are taken. Steps that would have no effect are left out.
+    /// The overload steps of a room in the order in which they are taken; empty for a room with only audio.
+    /// ``Step/outputs`` is left out if the room has no such outputs.
     ///
     /// - Parameter renditions: Indexes of the renditions for which a cheaper encoder exists, the costliest first.
     package static func steps(for pipeline: Pipeline, renditions: [Int]) -> [Step] {

@@ -50,8 +50,8 @@ package struct Overload: Sendable, Equatable {
     package struct Rules: Sendable, Equatable {
         /// Lag up to which no further step is taken.
         package var limit: Int64
-        /// Time after a step in which the lag is ignored, because frames that were decoded or composed before the step
-        /// still have to be encoded.
+        /// Time after a step in which the lag is no reason for the next one, because frames that were decoded or composed
+        /// before the step still have to be encoded. It does not apply to a ``runaway`` lag.
         package var settling: Int64 = 300_000_000
         /// A change that is not in force after this time counts as in force. Its encoder may have stopped, or may be
         /// bypassed.
@@ -66,7 +66,7 @@ package struct Overload: Sendable, Equatable {
         package var lastObservation: Int64 = 3_000_000_000
         /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken.
         package var rareDrops: Int64 = 8_000_000_000
-        /// Growth of the lag above which ``shortObservation`` suffices, in milliseconds per second.
+        /// Growth of the lag from which ``shortObservation`` suffices, in milliseconds per second.
         package var steepGrowth: Int64 = 200
         /// Growth of the lag, in milliseconds per second, at which all steps except ``Step/hold`` are taken at once.
         package var runaway: Int64 = 600
@@ -136,7 +136,7 @@ package struct Overload: Sendable, Equatable {
     private var startedAt: Int64?
     /// Samples of the lag before this time do not count for the current level.
     private var observedFrom = Int64.min / 2
-    /// When the last change was made; nil if that change is in force.
+    /// When steps were last taken or undone; nil once that is in force or has taken too long.
     private var pendingSince: Int64?
     private var aboveLimitSince: Int64?
     private var aboveHalfSince: Int64?

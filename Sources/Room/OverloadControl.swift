@@ -50,7 +50,7 @@ final class OverloadControl: Sendable {
     /// Whether no client receives the program's audio; read at every block of audio while there are clients.
     var isAudioTapPaused: Bool { self.audioTapPaused.load(ordering: .relaxed) }
 
-    /// Sets which optional work is stopped.
+    /// Stops or resumes the making of stills and the sending of audio to clients. Overlays in `work` are ignored.
     func setPaused(_ work: Set<OptionalWorkPause.Work>) {
         self.stillsPaused.store(work.contains(.stills), ordering: .relaxed)
         self.audioTapPaused.store(work.contains(.audioTap), ordering: .relaxed)

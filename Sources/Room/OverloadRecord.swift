@@ -6,7 +6,7 @@ import MediaTypes
 ///
 /// The file exists only while the room leaves something out. Without it, a worker starts with nothing left out.
 package struct OverloadRecord: Sendable, Hashable {
-    /// Name of the file.
+    /// Name of the file with the saved overload level.
     package static let name = "overload.json"
     /// A record older than this, in milliseconds, is ignored because the load may have ended.
     package static let age: Int64 = 300_000
@@ -41,7 +41,7 @@ package struct OverloadRecord: Sendable, Hashable {
         self.init(level: level, distanceMs: Int64(distance), writtenAt: Int64(written))
     }
 
-    /// The content of the file, with a final line break.
+    /// The record as JSON text with a final line break.
     package var json: String {
         JSONValue.object([
             .init("version", JSONValue(Self.version)), .init("level", .string(self.level)),

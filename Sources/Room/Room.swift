@@ -83,7 +83,7 @@ package final class Room: Sendable {
         ) { events.emit($0, $1) }
     }
 
-    /// Opens every codec, file and directory of the room, so that errors occur before the room is ready.
+    /// Opens the room's encoders, files and directories, so that their errors occur before the room is ready.
     ///
     /// - Parameter delivery: Sends the room's events to the webhooks in its document.
     /// - Throws: ``MediaError`` naming what cannot be opened.

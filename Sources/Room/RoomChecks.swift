@@ -124,7 +124,8 @@ package enum RoomChecks {
     /// them. Unusable files are checked again, because the cause may be momentary, such as too little memory.
     private static let checkedAnimations = Mutex<[CheckedAnimation: SpecChecks.AnimationProblem?]>([:])
 
-    /// What ``problem(ofAnimation:_:)`` returns; a file that has not changed since is not opened again.
+    /// What ``problem(ofAnimation:_:)`` returns. The results for usable files are remembered as long as the files do not
+    /// change; 256 at most.
     private static func knownProblem(ofAnimation path: String, _ alpha: AnimationAlpha) -> SpecChecks.AnimationProblem?
     {
         guard let version = FileVersion(path: path) else { return self.problem(ofAnimation: path, alpha) }
@@ -212,7 +213,7 @@ package enum RoomChecks {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// Names of Debian packages with fonts that have these characters.
+    /// Names of Debian packages with fonts that have these characters, or a description of the font where none is known.
     private static func package(for missing: [Unicode.Scalar]) -> String {
         var names: [String] = []
         for scalar in missing {

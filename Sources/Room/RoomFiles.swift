@@ -73,7 +73,7 @@ struct RoomFiles {
 
     // MARK: Secrets
 
-    /// Reads the secrets of one use again. If they cannot be used, then the old secrets stay in force.
+    /// Reads the secrets of one use again, and reports if they cannot be used.
     private func reload(_ use: RoomSecretFiles.Use) {
         switch use {
         case .tokens:

@@ -8,9 +8,9 @@ import PipelineSpec
 package struct RoomIdle: Sendable, Equatable {
     /// The time limits of the pipeline in nanoseconds; nil means no limit. They may change from one call to the next.
     package struct Rules: Sendable, Equatable {
-        /// How long a new room waits for its first publisher.
+        /// How long a new room waits for its first publisher, in nanoseconds; nil: without limit.
         package var firstSource: Int64?
-        /// How long a room that has had a publisher continues without one.
+        /// How long a room that has had a publisher continues without one, in nanoseconds; nil: without limit.
         package var idle: Int64?
 
         package init(firstSource: Int64? = nil, idle: Int64? = nil) {
@@ -28,7 +28,7 @@ package struct RoomIdle: Sendable, Equatable {
     }
 
     private var hasHadSource: Bool
-    /// Since when there has been no publisher; nil if there is one, or before the first poll.
+    /// Since when there has been no publisher; nil if there is one, or if that is not known yet.
     package private(set) var since: Int64?
     private var isOver = false
 

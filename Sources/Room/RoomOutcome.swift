@@ -3,7 +3,7 @@ import RoomOutputs
 
 /// Why a room stopped. The process's exit code follows from it.
 package enum RoomOutcome: Sendable {
-    /// The room has ended: all stages are flushed and the playlists are closed.
+    /// The room has ended, so that no other worker continues it.
     case ended
     /// This worker stops; a successor continues the room.
     case drained

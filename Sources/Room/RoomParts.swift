@@ -59,7 +59,7 @@ struct RoomParts {
     let resumption: Resumption
     let logger: Logger
 
-    /// Opens every codec, file and directory of the room, and claims the room for this worker.
+    /// Opens the room's encoders, files and directories, and claims the room for this worker.
     ///
     /// - Parameters:
     ///   - written: The settings from the command line and the pipeline file.

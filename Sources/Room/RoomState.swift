@@ -22,7 +22,8 @@ struct RoomState: Sendable {
     var resumption: Resumption
     /// Kicks, rate limits and connections of the sources.
     var sources = SourcesState()
-    /// When the first decodable packet arrived, on the monotonic clock; nil before that.
+    /// When the first decodable packet arrived, or when the program was started without one; on the monotonic clock. nil
+    /// before that.
     var firstArrival: Int64?
     var lingering = ViewerLinger()
     /// The active and recently cleared alarms.

@@ -15,7 +15,7 @@ package struct APIState: Sendable {
         package private(set) var shared: SharedPipeline
         /// The document that commands change; nil if the room was not made from a document.
         package var current: RoomDocument?
-        /// The pipeline file as the operator last wrote it, with the options of the command line; nil without a file.
+        /// The last accepted version of the pipeline file, with the options of the command line; nil without a file.
         package var written: JSONNode? { self.file?.effective }
         /// The document of the pipeline file, without the changes of commands; nil without a file.
         package var file: RoomDocument?
@@ -34,7 +34,7 @@ package struct APIState: Sendable {
     package var loops = (tick: LoopProgress(), encoder: LoopProgress())
     /// Audio levels of the program and the sources.
     package var levels = AudioLevelReports()
-    /// Who speaks.
+    /// The sources that speak now, and changes of them that were not emitted as events yet.
     package var speaking = SpeakingReports()
     /// Rate limit and known ids of timed metadata.
     var metadata = MetadataLimiter()

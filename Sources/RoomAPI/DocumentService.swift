@@ -34,7 +34,7 @@ package protocol DocumentHost: OutputCommandHost {
     ///
     /// - Parameter isRequest: False for the pipeline file. The files and servers it names are those that requests may
     ///   use from then on.
-    /// - Returns: When the change becomes visible; nil if nothing visible has changed.
+    /// - Returns: When the scene that the change puts on air or composes again becomes visible; nil if it does neither.
     func apply(
         _ change: DocumentChange, after current: RoomDocument, isRequest: Bool
     ) throws(ControlFailure) -> EffectTime?

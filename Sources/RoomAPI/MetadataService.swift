@@ -38,7 +38,7 @@ package struct MetadataService: Sendable {
 
     /// Largest size of an event as viewers receive it, in bytes.
     private static let longestEvent = Pipeline.SEI.longestText
-    /// Largest length of a state in characters, after percent-encoding. Every playlist contains it.
+    /// Largest length of a state in characters, after percent-encoding. Playlists contain the state.
     private static let longestState = 512
     /// Prefix of the `CLASS` of a state's date range; the event's type follows. Attributes: `X-TANDEM-TYPE`, and
     /// `X-TANDEM-TEXT` or `X-TANDEM-DATA`, percent-encoded where a quoted-string requires it.

@@ -1,7 +1,7 @@
 package import Control
 import Threading
 
-/// Watches the pipeline file of a running room: passes each new version on once, and reports its errors once.
+/// Watches the pipeline file of a running room: applies each new version, or reports once why it is refused.
 ///
 /// Symbolic links are followed, so a change of a Kubernetes ConfigMap, which replaces a link (`..data`), is detected.
 /// States: *taken* (the room runs the version) → *doubtful* (the version is refused once; it may be only half written)
@@ -23,9 +23,9 @@ package struct PipelineFileWatch: Sendable {
     /// A version that can only be applied later, for example when a scene has gone on air.
     private struct DeferredVersion {
         let seen: PolledVersion
-        /// Number of polls from one attempt to the next.
+        /// Number of polls from one attempt to apply the version to the next.
         var pace = 1
-        /// Number of polls that are skipped before the next attempt.
+        /// Number of polls without an attempt before the next one that tries to apply the version.
         var wait = 0
 
         /// Records a failed attempt. Attempts become rarer because each reads all files that the version names, while
@@ -36,7 +36,7 @@ package struct PipelineFileWatch: Sendable {
         }
     }
 
-    /// Largest distance of two attempts with such a version, in polls; about five seconds.
+    /// Largest distance of two attempts with a version that can only be applied later, in polls; about five seconds.
     private static let longestPace = 5
     /// Largest size of a pipeline file, in bytes.
     private static let limit = 4 << 20

@@ -6,7 +6,7 @@ extension RoomEvents {
     /// Emits `audio.levels`: the audio levels of the program and of every source.
     ///
     /// `peakDb` is the largest sample value since the previous event (dBFS), `loudness` the loudness over the last 3 s
-    /// and `momentary` over the last 0.4 s (LUFS). Sources are measured before their volume is applied, so that it
+    /// and `momentary` over the last 0.4 s (LUFS). Sources are measured before their volume is applied, so that the event
     /// shows when a muted user speaks.
     package func emit(levels: AudioLevels) {
         let sources = levels.sources.sorted { $0.key.description < $1.key.description }

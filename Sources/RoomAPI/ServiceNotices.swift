@@ -41,7 +41,7 @@ package struct ServiceNotices: Sendable {
     /// The state of a worker when it is polled.
     package struct View: Sendable {
         package var phase: Phase
-        /// One line for people.
+        /// What the worker is doing, as one line of text for people.
         package var status: String
         /// Whether the worker makes progress; if false, no watchdog notifications are sent.
         package var isAlive: Bool

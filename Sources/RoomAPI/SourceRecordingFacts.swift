@@ -3,9 +3,9 @@ package import Events
 /// The state of a source's own recording, as replies about the source show it.
 package struct SourceRecordingFacts: NamedReply {
     package enum State: String, Sendable, CaseIterable, ReplyValue {
-        /// Nothing is recorded until a command starts it.
+        /// Nothing is recorded until a command or a new version of the document starts it.
         case stopped
-        /// The source sends nothing that has been written yet.
+        /// No file is being written, for example between publications.
         case waiting
         case recording
         /// The disk is nearly full; frames are lost until there is space.
@@ -19,7 +19,7 @@ package struct SourceRecordingFacts: NamedReply {
     package var state: State
     /// Path of the file that is being written; nil if there is none.
     package var file: String?
-    /// Size of that file in bytes, without what waits to be written.
+    /// Size of the file that is being written, in bytes, without the packets that wait to be written.
     package var bytes: Int64
     /// Packets that were dropped since the start of the recording because the disk is too slow.
     package var dropped: Int

@@ -34,8 +34,9 @@ package struct DiskState: Sendable {
     private var disk: DiskGuard
     /// Sizes of the last segments in bytes, over all renditions, the newest last.
     private var sizes: [Int64] = []
-    /// Whether the thread that measures the disk was started, and whether it must end.
+    /// Whether the thread that measures the disk was started.
     var isStarted = false
+    /// Whether the thread that measures the disk must end.
     var isStopped = false
 
     init(_ pipeline: Pipeline) {

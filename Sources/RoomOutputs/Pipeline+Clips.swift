@@ -12,7 +12,8 @@ extension Pipeline {
     /// Name of the subdirectory for clips in the directory of another output.
     fileprivate static let clipDirectoryName = RecordedNames.clips
 
-    /// The directory in which clips are made; nil if unencrypted clips would lie next to encrypted segments.
+    /// The directory in which clips are made; nil if unencrypted clips would lie next to encrypted segments, and without
+    /// an HLS output.
     var clipDirectory: String? {
         guard let output = self.hls else { return nil }
         if let path = output.clipPath { return path }

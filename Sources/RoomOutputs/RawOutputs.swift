@@ -13,7 +13,8 @@ package final class RawOutputs: @unchecked Sendable {
 
     /// Opens the files of the raw outputs.
     ///
-    /// - Throws: ``MediaError/Code/notCreatable`` if a file cannot be opened.
+    /// - Throws: ``MediaError/Code/notCreatable`` if a file cannot be opened; ``MediaError/Code/outputLost`` if its header
+    ///   cannot be written.
     package static func open(_ pipeline: Pipeline, host: @escaping LateHost) throws(MediaError) -> RawOutputs {
         let outputs = RawOutputs(host)
         let canvas = pipeline.canvas

@@ -79,7 +79,7 @@ package struct RecordingService: OutputService {
     ///
     /// - Parameters:
     ///   - hasEnded: Whether the room has ended, so that no other worker continues it.
-    ///   - isWhole: Whether the playlists have `EXT-X-ENDLIST`.
+    ///   - isWhole: False if this worker could not write the end of the playlists.
     ///   - deadline: Time on the monotonic clock. Work that is not done by then is left to the next worker.
     /// - Returns: The error about work that the next worker has to finish; nil if there is none.
     package func finish(hasEnded: Bool, isWhole: Bool, by deadline: Int64) async -> MediaError? {

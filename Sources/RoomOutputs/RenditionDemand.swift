@@ -3,15 +3,15 @@ import MediaTypes
 /// Decides which renditions are encoded: those that somebody watches, or is about to watch.
 ///
 /// A request for the multivariant playlist wakes all renditions for ``shortest``, so that a player's start and its first
-/// switches never meet a sleeping one. After that, only requests for a rendition's own playlist keep it awake. It
-/// falls asleep when the playlist was not requested for as long as the playlist's window, and at least ``shortest``, so
-/// that no player holds an old list. On an overloaded machine nothing wakes.
+/// switches never meet a sleeping one. After that, only requests for a rendition's own playlist and announced viewers
+/// keep it awake. It falls asleep when the playlist was not requested for as long as the playlist's window, and at least
+/// ``shortest``, so that no player holds an old list. On an overloaded machine nothing wakes.
 ///
 /// All times are nanoseconds of one monotonic clock.
 package struct RenditionDemand: Sendable {
     /// Why a rendition has woken.
     package enum Cause: String, Sendable, CaseIterable {
-        /// Its own playlist was requested.
+        /// The playlist of the rendition was requested.
         case playlist
         /// The multivariant playlist was requested.
         case multivariant
@@ -27,7 +27,7 @@ package struct RenditionDemand: Sendable {
 
     private struct Rendition {
         var isAwake: Bool
-        /// Until when each cause keeps it awake.
+        /// Until when each cause keeps the rendition awake.
         var until: [Cause: Int64] = [:]
 
         /// The cause that keeps the rendition awake for the longest time; `nil` if none does.

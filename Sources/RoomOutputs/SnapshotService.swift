@@ -20,8 +20,8 @@ package final class SnapshotService: Sendable {
 
     /// What the frames of the program show.
     package struct Canvas: Sendable, Hashable {
-        /// Whether they show the current frames of their sources. If not, a still of the program or of ``passed`` waits until
-        /// they do.
+        /// Whether the frames of the program show the current frames of their sources. If not, a still of the
+        /// program or of ``passed`` waits until they do.
         package var isCurrent = true
         /// The source that is passed through; nil if there is none.
         package var passed: SourceID?
@@ -32,12 +32,13 @@ package final class SnapshotService: Sendable {
     }
 
     private struct State {
-        /// The newest frame of the program, and whether it shows the current frames of its sources.
+        /// The newest frame of the program.
         var latest: Picture?
+        /// Whether ``latest`` shows the current frames of its sources.
         var isCurrent = true
         /// What the next frame shows.
         var canvas = Canvas()
-        /// Each is signaled with the next current frame.
+        /// Semaphores of waiting requests; the next frame that shows the current frames of its sources signals all.
         var waiting: [DispatchSemaphore] = []
         var isStopped = false
     }
@@ -45,7 +46,7 @@ package final class SnapshotService: Sendable {
     private let pipeline: Pipeline
     private let sources: @Sendable () -> [SourceID: SourceBuffer]
     private let state = Mutex(State())
-    /// Whether ``State/waiting`` has any; changed with the lock held, so that a tick can ask without it.
+    /// Whether requests wait in ``State/waiting``; changed with the lock held, so that a tick can ask without it.
     private let hasWaiting = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
 
@@ -128,7 +129,7 @@ package final class SnapshotService: Sendable {
     ///   - isPaused: Called before each image. If it returns true, because the machine cannot keep up, then no image is
     ///     made.
     ///   - publish: Receives each still of the program.
-    ///   - report: Receives the first error of writing; called again only after writing has worked.
+    ///   - report: Receives the first of several consecutive errors of an output.
     func start(
         isPaused: @escaping @Sendable () -> Bool, publish: @escaping @Sendable (_ name: String, [UInt8]) -> Void,
         report: @escaping @Sendable (_ outputID: String, MediaError) -> Void

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Puts the renditions that nobody watches to sleep, and wakes them: see ``RenditionDemand``.
 ///
-/// Requests are noted on any thread, without a lock unless they can wake a rendition. ``step(isOverloaded:isLive:)`` is called
+/// Requests are noted on any thread, without a lock unless a rendition sleeps. ``step(isOverloaded:isLive:)`` is called
 /// on the life thread.
 package final class WatchedRenditions: Sendable {
     /// A playlist of which requests are noted.

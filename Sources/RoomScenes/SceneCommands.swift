@@ -3,8 +3,8 @@ import MediaTypes
 import PipelineSpec
 import Program
 
-/// Commands that put scenes on air, change them and remove them. Changes of scenes are carried out one at a time. A
-/// command that fails changes nothing. All commands also throw the errors of ``ScenesHost/checkOpen()``.
+/// Commands that put scenes on air, change them and remove them. Changes of scenes are carried out one at a time.
+/// All commands also throw the errors of ``ScenesHost/checkOpen()``.
 package struct SceneCommands: SceneControlling {
     let changes: SceneChanges
     var host: any ScenesHost { self.changes.host }

@@ -56,7 +56,7 @@ package struct SceneSelector: Sendable {
         /// Id of the scene after the PK.
         package var endScene: String
         package var durations: PKStateMachine.Durations
-        /// Whether the PK starts automatically, once, when every source of its scene is live.
+        /// Whether the PK starts automatically, once, when every source of its scene is live or only stalled.
         package var startsWhenReady: Bool
 
         package init(
@@ -99,7 +99,7 @@ package struct SceneSelector: Sendable {
     package enum Action: Sendable, Equatable {
         /// Report the new state of a source.
         case tell(SourceID, SourceStateMachine.Change)
-        /// Report that every source of the PK's scene is live.
+        /// Report that every source of the PK's scene is live or only stalled.
         case pkReady
         /// Report a phase of the PK that has begun.
         case phase(PKStateMachine.Change)
@@ -387,8 +387,8 @@ package struct SceneSelector: Sendable {
     /// Sets the PK of the pipeline; nil if the pipeline no longer has one.
     ///
     /// A running PK keeps its phase, its durations and the scenes named by its command; other scenes apply from the
-    /// next phase on. A PK that starts automatically does so at the next event if all its sources are live and none has
-    /// started automatically before.
+    /// next phase on. A PK that starts automatically does so at the next event if all its sources are live or only stalled
+    /// and none has started automatically before.
     package mutating func setPK(_ pk: PK?) {
         let startsWhenReady = pk?.startsWhenReady == true && self.pk?.startsWhenReady != true
         if startsWhenReady || pk?.scene != self.pk?.scene { self.wasReady = false }

@@ -54,7 +54,8 @@ package protocol SceneMarks {
 
 /// Saves changes of scenes for the next worker. Takes no lock of the room.
 package protocol SceneMemory: Sendable {
-    /// Saves the scene on air, the scheduled scenes and the ends of countdowns. The caller has locked the room's state.
+    /// Saves the scene requested last, which a fallback scene may replace on air, the scheduled scenes and the ends of
+    /// countdowns. The caller has locked the room's state.
     func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext)
 
     /// Saves the texts and scores that commands have set.

@@ -5,7 +5,7 @@ package import MediaTypes
 package struct ArrivalMeter: Sendable {
     /// The measurements since the previous call of ``take(now:)``.
     package struct Reading: Sendable, Equatable {
-        /// Length of the measured time.
+        /// Length of the measured time, in nanoseconds.
         package var span: Int64 = 0
         package var frames = 0
         package var audioPackets = 0

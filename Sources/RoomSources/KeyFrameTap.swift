@@ -15,7 +15,8 @@ package struct KeyFrameTap: Sendable {
     package static let largest = 8 << 20
 
     private var parameters: CodecParameters?
-    /// The last key frame of the current publication; nil before the first and after the end.
+    /// The last key frame of the current publication; nil before the first, after the end, and if the last one was larger
+    /// than ``largest``.
     package private(set) var keyFrame: KeyFrame?
     /// When the first packet of the current publication arrived, on the monotonic clock; nil before it.
     package private(set) var began: Int64?

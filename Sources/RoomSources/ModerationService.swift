@@ -20,7 +20,7 @@ package final class ModerationService: Sendable {
     package typealias Act =
         @Sendable (SourceID, ModerationAnswer.Action, ModerationAnswer) throws(ControlFailure) -> Bool
 
-    /// What the service needs of the room.
+    /// What the moderation service needs of the room.
     package struct Parts: Sendable {
         package var room: String
         package var incarnation: Int64
@@ -131,7 +131,7 @@ package final class ModerationService: Sendable {
 
     /// Requests one still of a source, whatever the interval.
     ///
-    /// - Throws: Why there would be none now.
+    /// - Throws: The reason if no still can be made now.
     package func request(_ source: RoomSource, width: Int, isPaused: Bool) throws(ControlFailure) {
         if let refusal = self.parts.stills.refusal(of: source, isPaused: isPaused) { throw refusal }
         self.request(source, width: width, known: nil, interval: nil, isPaused: isPaused)

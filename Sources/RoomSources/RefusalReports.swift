@@ -25,8 +25,8 @@ package struct RefusalReports: Sendable {
     ///   - remote: Address of the client, `HOST:PORT`.
     ///   - code: Why the publisher was refused; nil if the connection ended before it published.
     ///   - now: Nanoseconds of a monotonic clock.
-    /// - Returns: The number of refusals from this address that were not reported since its last event; nil if no event
-    ///   must be emitted.
+    /// - Returns: The number of refusals from this address, or from all that share its limit, that were not reported since
+    ///   the last event; nil if no event must be emitted.
     package mutating func tell(_ remote: String, code: ErrorCode? = nil, now: Int64) -> Int? {
         self.counts[code, default: 0] += 1
         var host = remote[..<(remote.lastIndex(of: ":") ?? remote.endIndex)]

@@ -20,7 +20,7 @@ package struct RosterChanges: Sendable {
     package struct Newcomer {
         package var source: RoomSource
         var program: ProgramStage.Source
-        /// Settings of a publisher; nil for other sources.
+        /// Settings for the source's publisher; nil for a source that is fetched or read from a file.
         var ingest: IngestConfiguration.Source?
         /// Settings of a source that is fetched over RTMP, or over SRT; nil for other sources.
         var pull: PullSettings?
@@ -151,7 +151,7 @@ package struct RosterChanges: Sendable {
         self.host.sourceDisconnected(id)
     }
 
-    /// Removes state that the decode thread could still change until it ended.
+    /// Removes the state of a removed source that its decode thread could change until it ended.
     private func forget(_ id: SourceID) {
         self.parts.roster.aligner.remove(id)
         self.parts.stills.forget(id)

@@ -2,9 +2,9 @@ package import PipelineSpec
 package import Program
 
 extension Pipeline.SourceAudio.NoiseSuppression {
-    /// The filter; nil for ``Pipeline/SourceAudio/NoiseSuppression/off``.
+    /// The noise filter that this setting selects; nil for ``Pipeline/SourceAudio/NoiseSuppression/off``.
     ///
-    /// - Parameter path: Path of the model file.
+    /// - Parameter path: Path of the model file; used only for the setting `model`.
     package func kind(model path: String) -> NoiseSuppressor.Kind? {
         switch self {
         case .off: nil

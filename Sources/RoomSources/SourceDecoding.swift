@@ -19,7 +19,7 @@ package struct SourceDecoding: Sendable {
         for source in self.sources.values { self.startReading(source) }
     }
 
-    /// Starts to read the file of a file source; does nothing for other sources.
+    /// Starts to read the file of a file source. Does nothing for other sources, and for a quarantined one.
     func startReading(_ source: RoomSource) {
         // A file in whose decoder two workers crashed is not read; its pane shows the placeholder.
         if self.host.refusing.isRefused(source.spec.id) {

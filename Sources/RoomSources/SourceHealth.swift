@@ -149,7 +149,7 @@ package struct SourceHealth: Sendable {
         var length: Int64 = 0
         var absorbed: Int64 = 0
         var excess: Int64 = 0
-        /// Whether the timestamps have no such gap: the media was sent in time and was delayed on the network.
+        /// Whether more than half of the gap is not in the timestamps: the network delayed media that was sent in time.
         var isHeldUp = false
         /// Whether frames are missing because the network lost packets of them.
         var isLoss = false
@@ -160,7 +160,7 @@ package struct SourceHealth: Sendable {
         var findings: [Finding]
     }
 
-    /// Lower limits of the program's lag for alert 2 and alert 3.
+    /// Lower limits of the program's lag for alert 2 and alert 3, in nanoseconds.
     private static let lagBounds: [Int64] = [100_000_000, 400_000_000]
     /// Least number of packets per track from which the skew between audio and video is measured.
     private static let fewest = 20
@@ -171,7 +171,7 @@ package struct SourceHealth: Sendable {
     private static let mostRealigned: UInt64 = 20_000_000
     /// Least number of packets from which the share of lost ones is computed: two seconds of audio.
     private static let fewestSent: Int64 = 100
-    /// Least length of the measured time from which arrivals are judged.
+    /// Least length of the measured time from which arrivals are judged, in nanoseconds.
     private static let shortest: Int64 = 2_000_000_000
 
     /// The limits. A change applies from the next reading on.

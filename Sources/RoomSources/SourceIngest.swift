@@ -69,7 +69,7 @@ package struct SourceIngest: Sendable {
 
     /// Reads the secret of the publish webhook again. The next request to the webhook uses it.
     ///
-    /// - Returns: False if the room has no publish webhook, or a webhook without a secret.
+    /// - Returns: False if the room admits no publishers, or has no publish webhook, or a webhook without a secret.
     /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if the secret is a placeholder. The old
     ///   secret then stays in use.
     package func reloadHookSecret() throws(MediaError) -> Bool {

@@ -11,7 +11,7 @@ import Threading
 /// The publisher's thread only adds packets to a bounded queue, so a slow disk affects neither the publisher nor the
 /// program. The writer takes packets about twice a second.
 final class SourceRecording: SourceSubscriber {
-    /// What the writer reports.
+    /// What the thread that writes the recording of a source reports.
     enum Event: Sendable {
         case recorder(SourceMovieRecorder.Event)
         /// Packets were dropped because the disk is too slow.
@@ -22,13 +22,13 @@ final class SourceRecording: SourceSubscriber {
     struct Status: Sendable {
         /// Path of the file that is being written; nil if there is none, for example between publications.
         var path: String?
-        /// Size of that file in bytes.
+        /// Size of the file that is being written, in bytes.
         var bytes: Int64 = 0
         /// Why the recording could not be written; nil again when a file is begun.
         var failure: String?
         /// When packets were last dropped because the disk is too slow, on the monotonic clock; nil if never.
         var droppedAt: Int64?
-        /// Packets dropped for that reason since the recording was started.
+        /// Packets dropped because the disk is too slow, since the recording was started.
         var dropped = 0
         /// Whether the writer has ended.
         var hasEnded = false
@@ -169,8 +169,9 @@ final class SourceRecording: SourceSubscriber {
     private struct Writer {
         var timeline: SourceTimeline
         var pace = PublisherPace()
-        /// When events about dropped packets are due again, and what was dropped since the last one.
+        /// When the next event about dropped packets may be reported.
         var dropsDue: Int64 = 0
+        /// Number of dropped video packets that no event has reported yet; ``audio`` is that of audio packets.
         var video = 0
         var audio = 0
         /// When the last packet was taken.

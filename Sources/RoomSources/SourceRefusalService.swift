@@ -66,7 +66,7 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Questions
 
-    /// The sources that may not be published, for the publishers' listener.
+    /// The sources that may not be published until a time, which may have passed; for the publishers' listener.
     package var refused: [SourceID: IngestConfiguration.Refused] {
         self.host.withSources(\.refusals.all).mapValues { refusal in
             IngestConfiguration.Refused(

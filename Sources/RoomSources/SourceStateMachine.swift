@@ -113,7 +113,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     /// When the last packet arrived before a silence that counts as absence; nil if there is no such silence, and when the
     /// source is live again.
     package private(set) var silentSince: Int64?
-    /// How long after its arrival that packet's media was shown.
+    /// How long after its arrival the media of the packet that arrived at ``silentSince`` was shown.
     private var silentShownAfter: Int64 = 0
     /// When the last packet before the stall arrived.
     private var stalledAfter: Int64 = 0
@@ -210,7 +210,8 @@ package struct SourceStateMachine: Sendable, Equatable {
         }
     }
 
-    /// Applies the time that has passed: the end of a grace period, a stall, or a publication without video.
+    /// Applies the time that has passed: the end of a grace period, the beginning or the end of a stall, or a publication
+    /// without video.
     package mutating func poll(now: Int64, arrivals: Arrivals) -> [Change] {
         if let polled = self.polled, now &- polled > Self.absence { self.watchedSince = now }
         self.polled = now

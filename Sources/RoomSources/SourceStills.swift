@@ -6,12 +6,12 @@ package import Program
 import Threading
 import Synchronization
 
-/// Makes JPEG stills of single sources on request, on one thread of its own. Nothing is decoded or encoded, and there is
-/// no thread, unless a still is requested.
+/// Makes JPEG stills of single sources on request, on one thread of its own, which starts with the first request.
+/// Between requests nothing is decoded or encoded.
 ///
 /// A still shows the newest frame that the source's decoder has output, or the source's last key frame, whichever arrived
-/// later. Viewers may not have seen the key frame yet. A live still shows the newer decoded frame of the two, since all frames
-/// are decoded for it; see ``FullyDecodedSource``. Frames of an earlier publication are not used while the source is
+/// later. Viewers may not have seen the key frame yet. While all frames of the source are decoded for live stills
+/// (``FullyDecodedSource``), they show decoded frames, unless these are more than a second older than the key frame. Frames of an earlier publication are not used while the source is
 /// published again.
 package final class SourceStills: Sendable {
     /// Receives a still, or why there is none. Called once, on any thread. It must not block.
@@ -41,7 +41,7 @@ package final class SourceStills: Sendable {
     package struct Counts: Sendable, Equatable {
         /// JPEG files made.
         package var made = 0
-        /// Key frames that were decoded for stills. The other files show frames that the source's decoder had output.
+        /// Times that a key frame was decoded for stills; stills of several widths share one.
         package var decoded = 0
         package var failed = 0
     }
@@ -55,9 +55,9 @@ package final class SourceStills: Sendable {
 
         var id: StillCache<Waiter>.FrameID
         var content: Content
-        /// When it arrived, on the monotonic clock.
+        /// When the frame arrived, on the monotonic clock.
         var arrival: Int64
-        /// Program time at which it is shown; nil before the program runs.
+        /// Program time at which the frame is shown; nil before the program runs.
         var shown: Int64?
     }
 
@@ -75,8 +75,7 @@ package final class SourceStills: Sendable {
     /// Requests a still.
     ///
     /// - Parameters:
-    ///   - width: Width in pixels, in ``widths``. The height is in proportion, and at most twice the width; a smaller
-    ///     frame is not enlarged.
+    ///   - width: Largest width in pixels, in ``widths``; see ``size(of:width:)``.
     ///   - isLive: Whether all frames of the source be decoded for ``FullyDecodedSource/duration``.
     ///   - known: The tag of the still that the client already has; nil if it has none.
     ///   - isPaused: Whether the machine is overloaded. Then no still is made, but an earlier one may be sent again.
@@ -168,8 +167,9 @@ package final class SourceStills: Sendable {
         }
     }
 
-    /// Largest number of JPEG encoders that are kept open, and the time without a request after which all are closed.
+    /// Largest number of JPEG encoders that are kept open.
     private static let mostWriters = 8
+    /// Time without a request after which all JPEG encoders are closed.
     private static let idleTime = DispatchTimeInterval.seconds(60)
 
     private static func jpeg(_ picture: Picture, width: Int, _ writers: inout [JPEGWriter]) throws(MediaError)

@@ -94,7 +94,8 @@ package protocol SourcesHost: AnyObject, Sendable {
     ///
     /// - Throws: ``ControlFailure`` if the room has ended or is ending, or if this worker hands it over.
     func checkOpen() throws(ControlFailure)
-    /// Removes everything else that the room stores about a removed source, whose publisher was disconnected.
+    /// Removes a source that has left the room, and whose publisher was disconnected, from passthrough, captions and the
+    /// saved commands.
     func sourceDisconnected(_ source: SourceID)
 }
 

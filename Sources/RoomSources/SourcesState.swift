@@ -20,18 +20,20 @@ package struct SourcesState: Sendable {
 /// The servers and clients that receive and send packets of sources. Empty before the room has opened them and once it
 /// stops them.
 package struct SourceConnections: Sendable {
-    /// Admits publishers; nil if no source of the room can be published.
+    /// Admits publishers; nil if no source of the room can be published, and while the room has no open connections.
     package var ingest: IngestServer?
-    /// Fetches sources from other servers; nil if the pipeline has no such source.
+    /// Fetches sources from other servers; nil if the pipeline has no such source, and while the room has no open
+    /// connections.
     package var pulls: PullService?
-    /// Relays sources to other servers; nil for an offline job.
+    /// Relays sources to other servers; nil for an offline job, and while the room has no open connections.
     package var relays: RelayService?
     /// Records sources; nil before the room is ready.
     package var recordings: SourceRecordingService?
 
     package init() {}
 
-    /// The hub that receives the packets of a source; nil for a file.
+    /// The hub that receives the packets of a source; nil for a file or an unknown source, and while the room has no
+    /// open connections.
     package func hub(for source: SourceID) -> SourceHub? {
         self.ingest?.hub(for: source) ?? self.pulls?.hub(for: source)
     }

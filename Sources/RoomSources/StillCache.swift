@@ -20,7 +20,7 @@ package struct StillCache<Waiter: Sendable>: Sendable {
         package var arrival: Int64
         /// Program time at which the frame is shown, in nanoseconds; nil before the program runs.
         package var shown: Int64?
-        /// When the file was made.
+        /// When the file was made, in nanoseconds of the monotonic clock.
         package var made: Int64
 
         package init(frame: FrameID, bytes: [UInt8], arrival: Int64, shown: Int64? = nil, made: Int64) {

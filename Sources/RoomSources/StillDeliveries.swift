@@ -34,7 +34,7 @@ package struct StillDeliveries<Still: Sendable>: Sendable {
     package private(set) var failures = 0
     /// When the first of the consecutive failures happened, on the monotonic clock; nil if there are none.
     package private(set) var failingSince: Int64?
-    /// Reason of the last failure.
+    /// Why the last failed delivery failed; empty before the first failure.
     package private(set) var reason = ""
     private var due: Int64 = .min
 

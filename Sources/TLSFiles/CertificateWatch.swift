@@ -13,7 +13,7 @@ package final class CertificateWatch: Sendable {
     /// - Parameters:
     ///   - loop: Event loop of the timer.
     ///   - pace: Time between two checks; a check costs two stat(2) calls.
-    ///   - report: Called for every result except ``CertificateStore/Look/unchanged``, on a thread of NIO's pool or on
+    ///   - report: Called for every result except ``CertificateStore/CheckResult/unchanged``, on a thread of NIO's pool or on
     ///     the one that called ``reload()``.
     package init(
         _ store: CertificateStore, on loop: any EventLoop, every pace: TimeAmount = .seconds(1),

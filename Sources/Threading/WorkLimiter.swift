@@ -18,7 +18,7 @@ package final class WorkLimiter: Sendable {
     private struct State {
         /// Number of threads that may begin at once. Above 0 only while no thread waits.
         var free: Int
-        /// In the order in which they began to wait.
+        /// The waiting threads, in the order in which they began to wait.
         var waiters: [Waiter] = []
 
         /// Removes and returns the waiter that is next; `nil` if no waiter's rank is above `rank`.

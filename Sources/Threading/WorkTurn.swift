@@ -8,7 +8,7 @@ import Dispatch
 package struct WorkTurn {
     private let limiter: WorkLimiter?
     private let rank: Int
-    /// `nil` without a limiter.
+    /// Wakes the thread for its turn; `nil` without a limiter.
     private let wake: DispatchSemaphore?
     private var isHeld = false
 

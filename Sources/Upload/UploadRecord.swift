@@ -4,7 +4,7 @@ import HLS
 /// one item per line.
 package struct UploadRecord: Sendable, Hashable {
     /// First part of the name of a store's record in the directory of the HLS output; the output's id follows. The file
-    /// exists until the store has received everything.
+    /// is removed when the room has ended and the store has received everything.
     package static let notePrefix = ".upload-"
 
     /// Segments that the store lists as slate or a gap, unlike the output, by track and media sequence number.

@@ -66,8 +66,8 @@ package struct UploadRules: Sendable, Hashable {
     /// Whether objects are deleted when no player needs them any more.
     package var deletes = true
 
-    /// Timeout in nanoseconds for slate, a deletion, an object that is not media, or a playlist smaller than
-    /// ``attemptBytes``.
+    /// Timeout in nanoseconds for slate, a deletion, an object that is not media (except a thumbnail sheet), or a
+    /// playlist smaller than ``attemptBytes``.
     static let attempt: Int64 = 2_000_000_000
     /// Size in bytes of a playlist for which one ``attempt`` is sufficient; each further such size adds one
     /// ``attempt``.

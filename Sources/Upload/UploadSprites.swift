@@ -79,8 +79,8 @@ extension UploadQueue {
     /// Maximum number of thumbnail indexes; further ones are ignored.
     private static let mostIndexes = 8
 
-    /// Queues changed thumbnail sheets and then their index, so that the store never has an index before the sheets it
-    /// refers to. Only the newest versions are sent.
+    /// Queues changed thumbnail sheets and then their index, so that the store gets an index only after those of its
+    /// sheets that have a file. Only the newest versions are sent.
     package mutating func put(_ update: SpriteUpdate) {
         guard self.sprites[update.index] != nil || self.sprites.count < Self.mostIndexes else { return }
         self.sprites[update.index, default: UploadSprites(update: update)].take(update)

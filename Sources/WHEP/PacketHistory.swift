@@ -6,7 +6,7 @@ package struct HistoryPacket: Sendable, Equatable {
     package let marker: Bool
     /// In ticks of the track's RTP clock since the start of the program.
     package let time: Int64
-    /// Number of the frame, counted from the start of the rendition.
+    /// Number of the frame or audio packet, counted from the start of the rendition.
     package let frame: Int64
     /// When the frame arrived, in nanoseconds.
     package let arrival: Int64
@@ -41,7 +41,7 @@ package struct PacketHistory: Sendable {
     private var bytes = 0
     /// Index of the oldest packet.
     package private(set) var start: Int64 = 0
-    /// Index of the first packet of the latest key frame; nil if it is not kept any more.
+    /// Index of the first packet of the latest key frame; nil if there is none, or it is not kept any more.
     package private(set) var keyStart: Int64?
 
     package init(limits: Limits = Limits()) { self.limits = limits }

@@ -30,7 +30,7 @@ package struct ProgramClock: Sendable {
     /// The program time in nanoseconds; nil before the first packet.
     package func time(now: Int64) -> Int64? { self.offset.map { now &- $0 } }
 
-    /// The NTP time stamp of the instant.
+    /// The wall-clock time at the monotonic time `now`, as an NTP time stamp.
     package func ntp(now: Int64) -> UInt64 { NTPTime.timestamp(self.epoch &+ now &+ Self.unixEpoch) }
 
     /// Nanoseconds from 1900 to 1970.

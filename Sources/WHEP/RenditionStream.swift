@@ -36,7 +36,8 @@ package final class RenditionStream {
         self.needsKey = true
     }
 
-    /// Adds a frame of video or an Opus packet. Video frames before the first key frame are dropped.
+    /// Adds a frame of video or an Opus packet. Video frames before a key frame are dropped at the start, after a new
+    /// configuration and after ``rest()``.
     package func receive(_ packet: CodedPacket, now: Int64) {
         packet.kind == .video ? self.receiveVideo(packet, now) : self.receiveAudio(packet, now)
     }
@@ -48,7 +49,7 @@ package final class RenditionStream {
         self.needsKey = true
     }
 
-    /// Bit rate of the video over the last second.
+    /// Bit rate of the video over the last second, in bits per second.
     func bitrate(now: Int64) -> Int { self.meter.rate(at: now) }
 
     private func receiveVideo(_ packet: CodedPacket, _ now: Int64) {

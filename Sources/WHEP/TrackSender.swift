@@ -25,13 +25,13 @@ package struct TrackSender: Sendable {
         var step: Int64
     }
 
-    /// Runs that are remembered for retransmissions.
+    /// Number of runs that are remembered for retransmissions.
     private static let mostRuns = 8
     /// Shortest time between two retransmissions of a packet, in nanoseconds.
     private static let repairInterval: Int64 = 20_000_000
     /// Number of retransmissions whose times are remembered for ``repairInterval``.
     private static let mostRepairs = 256
-    /// Packets whose protected bytes are kept for viewers without rtx.
+    /// Number of packets whose protected bytes are kept for a viewer without rtx.
     private static let mostKept = 512
     private static let headerSize = 12
 

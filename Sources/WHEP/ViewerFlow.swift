@@ -7,7 +7,7 @@ package struct ViewerFlow: Sendable {
     package struct Limits: Sendable, Equatable {
         /// Share of lost packets from which on a report is bad, in units of 1/256.
         package var bad: UInt8 = 64
-        /// Share up to which a report is good.
+        /// Share of lost packets up to which a report is good, in units of 1/256.
         package var good: UInt8 = 13
         /// Video pauses once reports have been bad for this time.
         package var patience: Int64 = 3_000_000_000
@@ -16,7 +16,7 @@ package struct ViewerFlow: Sendable {
         package var longestPause: Int64 = 8_000_000_000
         /// Once reports have been good for this time, the next pause is short again.
         package var recovery: Int64 = 10_000_000_000
-        /// Without any authentic datagram for this time, the viewer gets nothing. Players send a report each second.
+        /// Without any authentic datagram for this time, the viewer gets no media. Players send a report each second.
         package var silence: Int64 = 6_000_000_000
 
         package init() {}
@@ -35,7 +35,7 @@ package struct ViewerFlow: Sendable {
         self.nextPause = limits.pause
     }
 
-    /// An authentic datagram has arrived.
+    /// Records that an authentic datagram has arrived.
     package mutating func heard(now: Int64) { self.lastHeard = now }
 
     /// Whether the viewer has sent nothing for ``Limits/silence``.

@@ -15,7 +15,7 @@ package struct ViewerOutput: SessionOutput {
             self.address = address
         }
 
-        /// The single datagrams.
+        /// The bytes, divided into datagrams.
         package var parts: [ArraySlice<UInt8>] {
             guard self.segment > 0 else { return [self.bytes[...]] }
             return stride(from: 0, to: self.bytes.count, by: self.segment).map {

@@ -101,8 +101,8 @@ extension ViewerSession {
         }
     }
 
-    /// Answers a request for a key frame. The encoder makes none for it. If the viewer was sent the cached group and no key frame
-    /// came since, then it gets this group once more.
+    /// Answers a request for a key frame. The encoder makes none for it. If the viewer was sent the cached group, nothing waits
+    /// for it and no key frame came since, then it gets this group once more.
     private func answerPictureLoss(_ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput) {
         guard let sent = self.groupSent, stream.video.keyStart == sent.keyStart, self.video?.next == stream.video.end,
             now &- sent.at >= self.limits.groupInterval

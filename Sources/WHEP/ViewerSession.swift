@@ -79,7 +79,7 @@ package final class ViewerSession {
         self.repairs = TokenBucket((perSecond: 1_000, burst: 500), now: now)
     }
 
-    /// The user name fragments that find this session.
+    /// This side's ICE user name fragments: connectivity checks with one of them are for this session.
     package var ufrags: [String] { self.transport.ufrags }
     /// The protection profile; nil before the end of the handshake.
     package var cipher: String? { self.transport.cipher }

@@ -44,7 +44,7 @@ package final class WHEPFeed: Sendable {
     private let state = Mutex(State())
     private let awake = Atomic<Bool>(false)
 
-    /// - Parameter setDemand: Called with true when the first viewer joins, and with false 30 s after the last one has left,
+    /// - Parameter setDemand: Called with true at the offer of a first viewer, and with false 30 s after the last one has left,
     ///   or at the end. Audio needs to be encoded only in between. Called on the event loop of the viewers; must not block.
     package init(
         name: String, hasVideo: Bool, hasAudio: Bool, setDemand: @escaping @Sendable (Bool) -> Void = { _ in }

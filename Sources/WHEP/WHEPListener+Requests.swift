@@ -55,7 +55,8 @@ extension WHEPListener {
     /// Time in nanoseconds for which a viewer that is not connected keeps its place when all places are taken.
     private static let joiningTime: Int64 = 2_000_000_000
 
-    /// Ends the session that has waited longest for its viewer, so that offers without viewers do not keep others out.
+    /// Ends the session that has waited longest for its viewer, if that is more than ``joiningTime``, so that offers without
+    /// viewers do not keep others out.
     private func crowdOut() {
         let now = self.clock.now()
         let waiting = self.viewers.values.filter { !$0.isConnected && now &- $0.joined > Self.joiningTime }

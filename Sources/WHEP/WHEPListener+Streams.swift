@@ -13,7 +13,7 @@ extension WHEPListener: PeerStreamHost {
     /// Size of the system's buffer for what a viewer is sent; the kernel doubles it. A larger one would only delay the media of a
     /// viewer that is too slow.
     static let sendBuffer: Int32 = 128 << 10
-    /// A full connection still takes reports and answers to checks.
+    /// Limits of a full connection, which still takes reports and answers to checks.
     static var backlog: StreamBacklog.Limits { StreamBacklog.Limits(beyond: 64 << 10, patience: 10_000_000_000) }
     /// Maximum number of connections of one network that have sent no valid check. Browsers open one for each address of
     /// an answer.

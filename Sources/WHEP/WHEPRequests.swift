@@ -1,6 +1,6 @@
 package import WebRTC
 
-/// What to do with a request.
+/// What to do with a WHEP request.
 package enum WHEPDecision: Sendable, Hashable {
     /// Send this reply.
     case reply(WHIPReply)
@@ -126,7 +126,7 @@ package enum WHEPRequests {
             ], body: answer)
     }
 
-    /// 200 with a short text.
+    /// The reply to DELETE: 200 with a short text.
     package static let deleted = WHIPReply(
         200, fields: [.init("Content-Type", "text/plain")], body: "session ended\n")
 

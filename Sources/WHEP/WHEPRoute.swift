@@ -1,14 +1,14 @@
 import MediaTypes
 
-/// What the path of a request names.
+/// What the path of a WHEP request names.
 package enum WHEPRoute: Sendable, Hashable {
-    /// `/whep` or `/whep/NAME`; nil: the output's first rendition.
+    /// `/whep` or `/whep/NAME`; nil: the rendition in ``WHEPSettings/rendition``.
     case endpoint(rendition: String?)
     /// `/whep/session/ID`.
     case session(id: String)
     /// A path below `/whep/` that is neither.
     case unknown
-    /// Another path: not a matter of WHEP.
+    /// A path whose first segment is not `whep`.
     case other
 
     private static let sessions = "session"

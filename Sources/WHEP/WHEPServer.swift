@@ -61,8 +61,8 @@ package final class WHEPServer: Sendable {
     /// - Parameters:
     ///   - feeds: All renditions that viewers may ask for, with different names.
     ///   - wallClock: Nanoseconds since 1970.
-    /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if there is no address that viewers could reach;
-    ///   ``MediaError/Code/internal`` if OpenSSL fails.
+    /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if there is no address that viewers could reach, or
+    ///   an entry is not an IP address; ``MediaError/Code/internal`` if OpenSSL fails.
     package static func start(
         _ settings: WHEPSettings, feeds: [WHEPFeed], clock: any MonotonicClock,
         wallClock: @escaping @Sendable () -> Int64, logger: Logger

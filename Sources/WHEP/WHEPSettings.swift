@@ -13,7 +13,7 @@ package struct WHEPSettings: Sendable {
     /// Addresses at which viewers reach the UDP socket, as IP literals without brackets; empty: the address that it is bound
     /// to, which then must not be a wildcard.
     package var publicAddresses: [String]
-    /// Viewers at the same time, connected or not yet.
+    /// Maximum number of viewers at the same time, connected or not yet.
     package var maxViewers: Int
 
     package init(udp: String, rendition: String, publicAddresses: [String] = [], maxViewers: Int = 100) {
@@ -32,7 +32,8 @@ extension WHEPSettings {
     /// - Parameters:
     ///   - bound: Address of the UDP socket.
     ///   - hasTCP: Whether a TCP socket has the same port.
-    /// - Throws: ``MediaError/Code/rejected`` if there is no address that viewers could reach.
+    /// - Throws: ``MediaError/Code/rejected`` if there is no address that viewers could reach, or an entry is not an IP
+    ///   address.
     func candidates(bound: SocketAddress?, hasTCP: Bool) throws(MediaError) -> [AnswerSettings.Candidate] {
         try AnswerSettings.Candidate.hosts(
             self.publicAddresses, bound: bound, hasTCP: hasTCP, at: Self.place, for: "viewers")

@@ -4,9 +4,9 @@ package struct WHEPStatistics: Sendable, Hashable {
     package var viewers = 0
     /// Viewers whose offer was answered and who are not connected yet.
     package var joining = 0
-    /// Viewers by rendition.
+    /// Viewers whose handshake is complete, by rendition.
     package var renditions: [String: Int] = [:]
-    /// Viewers that have connected so far.
+    /// Number of viewers that have connected so far.
     package var sessions: UInt64 = 0
     /// Offers that were refused.
     package var refused: UInt64 = 0

@@ -15,7 +15,7 @@ struct AVCParameterSets: Sendable, Hashable {
 
     /// NAL units by `seq_parameter_set_id`, 0…31.
     private var sequence: [UInt32: [UInt8]] = [:]
-    /// By `pic_parameter_set_id`, 0…255.
+    /// PPS by `pic_parameter_set_id`, 0…255.
     private var picture: [UInt32: PictureSet] = [:]
     private var count = 0
 
@@ -75,7 +75,7 @@ struct AVCParameterSets: Sendable, Hashable {
     private var sequenceUnits: [[UInt8]] { self.sequence.sorted { $0.key < $1.key }.map(\.value) }
     private var pictureUnits: [[UInt8]] { self.picture.sorted { $0.key < $1.key }.map(\.value.unit) }
 
-    /// The first Exp-Golomb numbers of a payload.
+    /// The first `count` Exp-Golomb numbers in the first 32 bytes of a payload; nil if there are fewer.
     static func numbers(_ payload: ArraySlice<UInt8>, count: Int) -> [UInt32]? {
         // Three numbers have at most 189 bits, plus emulation prevention bytes; longer ones are not valid here.
         var reader = BitReader(SequenceParameterSet.removingEmulationPrevention(payload.prefix(32)))

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// What this program contributes to an answer.
+/// What this program contributes to the answer to a WebRTC offer.
 package struct AnswerSettings: Sendable, Hashable {
     /// An address at which clients reach this program, written as a `host` candidate (RFC 8839 §5.1).
     package struct Candidate: Sendable, Hashable {
@@ -17,7 +17,7 @@ package struct AnswerSettings: Sendable, Hashable {
         }
     }
 
-    /// Bit rate in bits per second that Opus is asked to send at most.
+    /// Highest average bit rate of Opus that publishers are asked for, in bits per second.
     package static let audioBitrate = 128_000
 
     /// This program's ICE credentials of the session.

@@ -6,7 +6,7 @@ import MediaTypes
 /// a limit, a flood of them takes the time in which the media of publishers is read. A client needs a few checks before it has a
 /// session, and repeats those that are lost (RFC 8445 §14).
 package struct CheckLimiter: Sendable {
-    /// Checks per second, and how many of them may come at once.
+    /// Rate limit of connectivity checks from unknown addresses: per second, and as a burst.
     package static let rate = (perSecond: Int64(2_000), burst: Int64(500))
 
     private var bucket: TokenBucket
@@ -14,7 +14,7 @@ package struct CheckLimiter: Sendable {
     /// - Parameter now: Monotonic time in nanoseconds.
     package init(now: Int64) { self.bucket = TokenBucket(Self.rate, now: now) }
 
-    /// Returns whether a datagram is processed. All datagrams are that are no STUN messages, or come from a known address.
+    /// Returns whether a datagram is to be processed. Only STUN messages from unknown addresses are limited.
     ///
     /// - Parameters:
     ///   - first: The datagram's first byte; 0 to 3 is a STUN message (RFC 7983 §7).

@@ -16,11 +16,11 @@ package struct CodedFrame: Sendable {
     /// The frame as a decoder expects it: H.264 as NAL units with four-byte lengths, VP8 and VP9 unchanged. Never
     /// empty.
     package let memory: PacketMemory
-    /// RTP time of its packets.
+    /// RTP time of the frame's packets.
     package let timestamp: UInt32
-    /// The time passed in with its first packet.
+    /// The time that the caller passed in with the frame's first packet; see ``VideoDepacketizer/receive(_:time:into:)``.
     package let time: Int64
-    /// The latest arrival of its packets, in nanoseconds.
+    /// The latest arrival of the frame's packets, in nanoseconds.
     package let arrival: Int64
     /// Whether decoding can begin with the frame.
     package let isKey: Bool
@@ -47,7 +47,7 @@ package struct CodedFrame: Sendable {
     }
 }
 
-/// Why a frame is not given out. Later frames may refer to it, so only a key frame can follow.
+/// Why a frame is not given out. Later frames may refer to it, so decoding can only continue at a key frame.
 package enum FrameDamage: Sendable, Hashable {
     /// Packets are missing.
     case lost
@@ -63,7 +63,7 @@ package enum FrameDamage: Sendable, Hashable {
 /// What a depacketizer gives out, in the order of decoding.
 package enum FrameResult: Sendable {
     case whole(CodedFrame)
-    /// One or more frames are missing here.
+    /// One or more frames are missing at this point of the stream.
     case damaged(FrameDamage)
 }
 

@@ -21,7 +21,7 @@ struct FrameBuffer: Sendable {
     private var packets = 0
     var bytes: [UInt8] = []
 
-    /// Whether there is an undamaged frame.
+    /// Whether a frame is open and undamaged.
     var isIntact: Bool { self.isOpen && !self.isDamaged }
 
     mutating func open(_ packet: OrderedPacket, time: Int64) {

@@ -6,10 +6,9 @@ import MediaTypes
 /// Parameter sets are left out of the frames if the configuration of their key frame contains them. Access unit
 /// delimiters and filler data are left out, too.
 ///
-/// A key frame is an IDR frame or the first frame of an open GOP, whose parameter sets are known: both kinds arrived
-/// with it or directly before it, or those of the last key frame are still valid. The latter is only certain if nothing
-/// was lost directly before it: the missing packet could have contained other sets. A sender that announces its sets in
-/// the offer and sends none needs no such proof.
+/// A key frame is an IDR frame or the first frame of an open GOP, whose parameter sets are certain: both kinds arrived
+/// since the last loss, or nothing was lost since the last complete frame, since a missing packet could have contained
+/// other sets. A sender that announces its sets in the offer and sends none needs no such proof.
 ///
 /// Spec: RFC 6184 §5.6 (single NAL units), §5.7.1 (STAP-A), §5.8 (FU-A). Packet types of the interleaved mode are
 /// malformed.

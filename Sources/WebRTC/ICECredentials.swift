@@ -6,7 +6,7 @@ import MediaTypes
 package struct ICECredentials: Sendable, Hashable {
     /// 4 to 256 letters, digits, `+` and `/`.
     package var ufrag: String
-    /// 22 to 256 of the same characters. Secret.
+    /// 22 to 256 letters, digits, `+` and `/`. Secret.
     package var password: String
 
     /// Number of random bytes that ``init(random:)`` needs.

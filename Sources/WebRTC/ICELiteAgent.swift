@@ -1,18 +1,18 @@
 /// This program's ICE agent for one peer: answers its connectivity checks and selects the address for media.
 ///
 /// An ICE-lite agent sends no checks of its own and is always in the controlled role. An address is known once a valid
-/// check came from it; until then nothing is sent there except the answer to that check, which is never longer than the
-/// check. The selected address is the one last nominated by USE-CANDIDATE, or before any nomination the first known one,
-/// UDP before TCP. But a TCP address replaces a selected UDP address only after no valid check came from that for 6 s,
-/// because TCP delays media after a loss.
+/// check came from it; until then only answers to its checks are sent there, never longer than the check. The selected
+/// address is the one last nominated by USE-CANDIDATE, or before any nomination the first known one, UDP before TCP. But
+/// a TCP address replaces a selected UDP address only after no valid check came from that for 6 s, because TCP delays
+/// media after a loss. An ICE restart forgets all addresses, and the selection begins anew.
 ///
 /// Pure: time is passed in, as nanoseconds of a monotonic clock.
 ///
 /// Spec: RFC 8445 §2.5, §7.3, RFC 7675 (consent).
 package struct ICELiteAgent: Sendable {
-    /// Times, in nanoseconds.
+    /// Time limits of the agent, in nanoseconds.
     package struct Limits: Sendable, Hashable {
-        /// Time from the start within which a valid check must arrive.
+        /// Time from the start of the session within which a valid check must arrive.
         package var firstCheck: Int64 = 10_000_000_000
         /// Time from the last valid check until the session ends, and until an address is no longer known (RFC 7675 §5.1).
         /// Peers send a check every 2.4 to 5 s.
@@ -33,11 +33,11 @@ package struct ICELiteAgent: Sendable {
 
     /// Why a datagram gets no answer.
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
-        /// No STUN message, a wrong FINGERPRINT or none.
+        /// The datagram is no STUN message, or its FINGERPRINT is wrong or missing.
         case malformed
-        /// A response or an indication, or another method than Binding.
+        /// The message is a response or an indication, or has another method than Binding.
         case notARequest
-        /// For another session, or for credentials that an ICE restart has replaced.
+        /// The check is for another session, or for credentials that an ICE restart has replaced.
         case unknownUfrag
         case wrongIntegrity
         /// Another address has already sent a check with this transaction ID, so this one is a copy.
@@ -50,7 +50,7 @@ package struct ICELiteAgent: Sendable {
     package enum Expiry: Sendable, Hashable {
         /// No valid check came in time after the start.
         case neverConnected
-        /// No valid check for the time of consent.
+        /// No valid check came for longer than ``Limits/consent``.
         case consentLost
     }
 

@@ -5,21 +5,21 @@
 package struct KeyFrameRequests: Sendable {
     /// Shortest time between two requests in nanoseconds.
     package static let interval: Int64 = 300_000_000
-    /// Shortest time between two requests to a sender that does not answer them.
+    /// Shortest time between two requests to a sender that does not answer them, in nanoseconds.
     package static let rareInterval: Int64 = 30_000_000_000
     /// A key frame counts as the effect of a request if it arrives within this time plus the round trip.
     private static let answerTime: Int64 = 1_000_000_000
 
-    /// Whether the sender can be asked at all.
+    /// Whether the sender can be asked for a key frame at all: it offered PLI or FIR.
     package let isPossible: Bool
     /// Since when a key frame is wanted; nil: none is.
     private var wantedSince: Int64?
     private var lastSent: Int64?
-    /// First request since the last key frame.
+    /// When the first request was sent whose effect is not known yet; nil if there is none.
     private var firstSent: Int64?
     /// Rises with requests without effect and falls with effective ones, 0…6.
     private var failures: Int
-    /// Requests that were sent.
+    /// Number of requests that were sent.
     package private(set) var sent: UInt64 = 0
 
     /// - Parameter isIgnored: Whether the sender is known to ignore requests.

@@ -2,7 +2,7 @@
 ///
 /// Spec: draft-ietf-rmcat-gcc-02 §6: below 2 % loss the rate grows, above 10 % it falls, between it stays.
 package struct LossBasedEstimate: Sendable {
-    /// In bits per second.
+    /// The estimated bit rate, in bits per second.
     package private(set) var bitRate: Int
     private let highest: Int
     private static let lowest = 100_000

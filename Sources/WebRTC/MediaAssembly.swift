@@ -9,17 +9,17 @@ package import MediaTypes
 /// can be decoded alone.
 ///
 /// Times: ``CodedPacket/pts`` is the time that the caller passes in with each packet, in ticks of ``timescale``. RTP
-/// has no decoding times; they are those of presentation, except for frames that are presented before an earlier one:
-/// these get the next tick after the decoding time of the frame before.
+/// has no decoding times; they are those of presentation, except for a frame whose time is not after the decoding time of
+/// the frame before, by up to a second: it gets the next tick after that.
 package struct MediaAssembly: Sendable {
-    /// Sums since the beginning.
+    /// Counters of one track since its beginning.
     package struct Counters: Sendable, Hashable {
         /// Packets that were given out: frames of video, or audio packets.
         package var frames: UInt64 = 0
         package var keyFrames: UInt64 = 0
         /// Complete frames that were dropped while waiting for a key frame.
         package var dropped: UInt64 = 0
-        /// Times that packets were lost in a frame or between frames.
+        /// Times that packets were lost in or between video frames, or between audio packets.
         package var lost: UInt64 = 0
         /// Frames or audio packets that contradict their specification.
         package var malformed: UInt64 = 0
@@ -31,13 +31,13 @@ package struct MediaAssembly: Sendable {
         package var sizeChanges: UInt64 = 0
     }
 
-    /// Ticks per second of the packets.
+    /// Ticks per second of the packets' timestamps.
     package let timescale: Int32
     package let codec: CodecName
     /// Number of the track within its kind.
     package let number: UInt8
     package private(set) var counters = Counters()
-    /// Size of the last key frame in luma samples, before rotation; nil before the first.
+    /// Size of the last key frame whose size is known, in luma samples, before rotation; nil before the first.
     package private(set) var size: FrameSize?
     /// Orientation according to the last `video-orientation` extension.
     package private(set) var orientation = VideoOrientation.upright

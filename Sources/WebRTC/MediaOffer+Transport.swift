@@ -14,7 +14,7 @@ extension MediaOffer {
         return ICECredentials(ufrag: String(ufrag), password: String(password))
     }
 
-    /// Fingerprints of a section replace those of the session level.
+    /// The accepted fingerprints, at most 8. Those of a section replace those of the session level.
     static func fingerprints(
         _ section: [SessionDescription.Attribute], _ session: [SessionDescription.Attribute]
     ) throws(WHIPError) -> [SDPFingerprint] {

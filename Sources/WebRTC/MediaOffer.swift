@@ -22,7 +22,7 @@ package struct MediaOffer: Sendable, Hashable {
     package enum Role: Sendable, Hashable {
         case publisher, viewer
 
-        /// Direction of its sections; `sendrecv` is accepted as well.
+        /// Direction that its sections must have; `sendrecv` is accepted as well.
         var direction: MediaDirection { self == .publisher ? .sendonly : .recvonly }
     }
 

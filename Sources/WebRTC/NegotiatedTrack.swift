@@ -22,9 +22,10 @@ package struct NegotiatedTrack: Sendable, Hashable {
     package var hasTransportCC: Bool
     /// Whether the sender expects REMB; never together with ``hasTransportCC``.
     package var hasREMB: Bool
-    /// Ids of RTP header extensions, 1 to 14 or 16 to 255 (RFC 8285); nil for those that were not offered or are not used.
+    /// Id of the RTP header extension with transport-wide sequence numbers, 1 to 14 or 16 to 255 (RFC 8285); nil if it was not
+    /// offered or is not used. The ids of the other extensions are alike.
     package var transportCCExtension: UInt8?
-    /// 3GPP TS 26.114 §6.2.3: coordination of video orientation.
+    /// Id of the RTP header extension for coordination of video orientation (3GPP TS 26.114 §6.2.3); nil if it is not used.
     package var orientationExtension: UInt8?
     package var midExtension: UInt8?
     package var ridExtension: UInt8?

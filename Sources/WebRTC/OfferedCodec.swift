@@ -8,7 +8,7 @@ struct OfferedCodec: Sendable, Hashable {
     var clockRate: Int
     /// Encoding name as offered.
     var encoding: String
-    /// Names in lower case.
+    /// Format parameters, with their names in lower case.
     var fmtp: [String: String]
     /// Rank within its codec: lower is preferred.
     var rank: Int

@@ -22,7 +22,7 @@ package final class PeerTransport {
 
     /// The result of a connectivity check.
     package enum CheckResult: Sendable, Equatable {
-        /// The check gets no answer, or the session has ended.
+        /// The check was refused without an answer, or the session has ended.
         case ignored
         /// The check was answered with an error.
         case error
@@ -33,7 +33,7 @@ package final class PeerTransport {
 
     /// The content of a datagram that is not a connectivity check.
     package enum Content: Sendable, Equatable {
-        /// The datagram came from an address without a valid check, or the session has ended.
+        /// The datagram came from an address that the ICE agent does not know, or the session has ended.
         case stranger
         /// Neither DTLS, RTP nor RTCP.
         case malformed
@@ -105,7 +105,7 @@ package final class PeerTransport {
         self.nextCheck = now &+ Self.checkInterval
     }
 
-    /// The user name fragments that find this session.
+    /// This side's ICE user name fragments: connectivity checks with one of them are for this session.
     package var ufrags: [String] { self.agent.ufrags }
     /// Whether media can be sent and received.
     package var isConnected: Bool { self.connectedAt != nil && self.end == nil }
@@ -211,7 +211,7 @@ package final class PeerTransport {
 
     // MARK: Other datagrams
 
-    /// Takes any other datagram. Its content is undefined afterwards, unless the result says that it is decrypted.
+    /// Takes a datagram that is no STUN message. Its content is undefined afterwards, unless the result says that it is decrypted.
     package func receive(
         _ datagram: inout [UInt8], from address: ICEAddress, now: Int64, into output: inout some SessionOutput
     ) -> Content {
@@ -234,7 +234,7 @@ package final class PeerTransport {
     }
 
     /// Protects a compound RTCP packet and sends it to the selected address. The packet is dropped if the handshake is not
-    /// complete or the address may not be sent so many bytes.
+    /// complete, no address is selected, or the address may not be sent so many bytes.
     package func sendRTCP(_ packet: [UInt8], into output: inout some SessionOutput) {
         var bytes = packet
         guard let sender, let address = self.agent.selected, sender.protectRTCP(&bytes) == .ok else { return }
@@ -309,7 +309,7 @@ package final class PeerTransport {
         }
     }
 
-    /// Ends the session with close_notify. Does nothing after its end.
+    /// Ends the session, and sends close_notify to the selected address if there is one. Does nothing after the end.
     package func finish(_ end: SessionEnd, into output: inout some SessionOutput) {
         guard self.end == nil else { return }
         self.end = end

@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// Counters and measurements of one peer's media. Counters begin with the session.
 package struct RTCMediaStatistics: Sendable, Hashable {
-    /// In the order of the negotiated tracks.
+    /// Statistics of each track, in the order of the negotiated tracks.
     package var tracks: [Track] = []
     /// Round-trip time in nanoseconds; nil while unknown.
     package var roundTrip: Int64?
@@ -12,13 +12,13 @@ package struct RTCMediaStatistics: Sendable, Hashable {
     package var feedbackMessages: UInt64 = 0
     /// Packets that are no RTP.
     package var malformed: UInt64 = 0
-    /// RTCP packets that could not be read.
+    /// RTCP datagrams that could not be read.
     package var malformedRTCP: UInt64 = 0
     /// Packets with a payload type that was not negotiated.
     package var unknownPayloadType: UInt64 = 0
     /// Packets whose SSRC belongs to no stream, or to one with another payload type; see ``StreamTable/Match/refused``.
     package var refusedSource: UInt64 = 0
-    /// Jumps of RTP times.
+    /// Times that the RTP times of a stream jumped, or stalled for more than a second.
     package var timeJumps = 0
 
     package init() {}
@@ -28,16 +28,16 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         package var kind: TrackKind
         /// Packets that arrived, retransmissions and probes included.
         package var packets: UInt64 = 0
-        /// Bytes of these packets.
+        /// Bytes of the packets that arrived, retransmissions and probes included.
         package var bytes: UInt64 = 0
         /// Bit rate of the current layer over the last second, in bits per second.
         package var bitRate = 0
         /// Share of packets of the current layer that the network lost in the last report interval, 0…1, including those
         /// that were received later by retransmission.
         package var fractionLost = 0.0
-        /// Packets that were sent according to their sequence numbers, without retransmissions.
+        /// Packets that were sent according to their sequence numbers, without retransmissions; of the current SSRCs.
         package var expected: Int64 = 0
-        /// Packets that the network lost, before retransmission.
+        /// Packets of the current SSRCs that the network lost, before retransmission.
         package var networkLost: Int64 = 0
         /// Interarrival jitter of the current layer in nanoseconds.
         package var jitter: Int64 = 0

@@ -11,7 +11,7 @@ package enum RTCPPacket: Sendable, Hashable {
     case application(ssrc: UInt32, name: UInt32)
     /// Sequence numbers that are missing (RFC 4585 §6.2.1).
     case nack(sender: UInt32, media: UInt32, lost: [UInt16])
-    /// RFC 4585 §6.3.1.
+    /// PLI: a request for a key frame (RFC 4585 §6.3.1).
     case pictureLoss(sender: UInt32, media: UInt32)
     case fullIntraRequest(sender: UInt32, media: UInt32, number: UInt8)
     /// The highest bit rate that a receiver wants, in bits per second.
@@ -21,7 +21,7 @@ package enum RTCPPacket: Sendable, Hashable {
     case delaySinceReferenceTime([RTCPDelayBlock])
     /// Receiver reference time (RFC 3611 §4.4), as an NTP time stamp.
     case referenceTime(ssrc: UInt32, ntp: UInt64)
-    /// A packet of another type, which is ignored (RFC 3550 §6.1).
+    /// A packet of another type or format, or with a body that is too short. It is ignored (RFC 3550 §6.1).
     case other(type: UInt8, format: UInt8)
 }
 
@@ -49,10 +49,10 @@ package struct RTCPReportBlock: Sendable, Hashable {
     package var ssrc: UInt32
     /// Share of the packets since the previous report that were lost, in units of 1/256.
     package var fractionLost: UInt8
-    /// −2²³…2²³ − 1.
+    /// Packets lost since the beginning of reception, −2²³…2²³ − 1; negative if there are more duplicates.
     package var cumulativeLost: Int32
     package var highestSequence: UInt32
-    /// In units of the RTP clock.
+    /// Interarrival jitter in units of the RTP clock.
     package var jitter: UInt32
     /// Middle 32 bits of the NTP time stamp of the last SR; 0: none so far.
     package var lastSenderReport: UInt32

@@ -1,6 +1,7 @@
 /// Wire format: draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1.
 extension RTCPTransportFeedback {
-    /// More packets than any sender has in flight. Bounds what a short message with long runs can allocate.
+    /// Maximum number of packets in a message: more than any sender has in flight. Bounds what a short message with long runs
+    /// can allocate.
     static let mostPackets = 8191
     /// 250 µs units in 64 ms, the unit of the reference time.
     private static let perReference: Int64 = 256

@@ -6,7 +6,7 @@ package struct RTCPWriter: Sendable {
 
     package init() {}
 
-    /// Sender report (SR), with at most 31 blocks.
+    /// Writes a sender report (SR), with at most 31 blocks.
     package mutating func senderReport(_ report: RTCPSenderReport, blocks: [RTCPReportBlock] = []) {
         let blocks = blocks.prefix(31)
         self.head(type: 200, count: blocks.count, words: 7 + 6 * blocks.count)
@@ -19,7 +19,7 @@ package struct RTCPWriter: Sendable {
         for block in blocks { self.block(block) }
     }
 
-    /// Receiver report (RR), with at most 31 blocks.
+    /// Writes a receiver report (RR), with at most 31 blocks.
     package mutating func receiverReport(ssrc: UInt32, blocks: [RTCPReportBlock]) {
         let blocks = blocks.prefix(31)
         self.head(type: 201, count: blocks.count, words: 2 + 6 * blocks.count)
@@ -75,7 +75,7 @@ package struct RTCPWriter: Sendable {
     /// Maximum number of entries in one NACK, so that a datagram has space for another message.
     static let mostNACKEntries = 250
 
-    /// PLI: asks for a key frame.
+    /// Writes a PLI, which asks for a key frame.
     package mutating func pictureLoss(sender: UInt32, media: UInt32) {
         self.head(type: 206, count: 1, words: 3)
         self.word(sender)
@@ -118,7 +118,7 @@ package struct RTCPWriter: Sendable {
         self.word(UInt32(truncatingIfNeeded: ntp))
     }
 
-    /// XR with the answers to reference times.
+    /// Writes an XR with the answers to reference times, at most 31.
     package mutating func delaySinceReferenceTime(ssrc: UInt32, blocks: [RTCPDelayBlock]) {
         let blocks = blocks.prefix(31)
         self.head(type: 207, count: 0, words: 3 + 3 * blocks.count)

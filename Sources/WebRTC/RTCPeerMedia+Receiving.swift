@@ -59,7 +59,7 @@ extension RTCPeerMedia {
         return isGoodbye
     }
 
-    /// The first packet of an SSRC.
+    /// Starts a stream at the first packet of its SSRC, or restarts it if another SSRC continues it.
     private mutating func begin(_ stream: Int, ssrc: UInt32, at now: Int64, into output: inout [TrackPacket]) {
         if self.nextReport == nil { self.nextReport = now + Self.reportInterval / 2 }
         if self.streams[stream].reports != nil {
@@ -148,7 +148,7 @@ extension RTCPeerMedia {
 
     var assumedRoundTrip: Int64 { self.roundTrip.estimate ?? Self.usualRoundTrip }
 
-    /// Own clock for reference times (RFC 3611 §4.4), whose beginning is arbitrary.
+    /// The time `now` of this side's clock for reference times (RFC 3611 §4.4), whose beginning is arbitrary.
     static func ntp(_ now: Int64) -> UInt64 { NTPTime.timestamp(now &+ 1_000_000_000_000_000) }
 
     /// Call when the target layer of a track has changed: its packets are put in order from now on, and a key frame is wanted.

@@ -30,7 +30,7 @@ extension RTCPeerMedia {
         return self.datagrams(report: report, messages: messages)
     }
 
-    /// RR, SDES and XR; REMB goes to the messages.
+    /// Makes a report with RR, SDES and XR, and appends a REMB to `messages` if the peer expects REMB.
     private mutating func report(at now: Int64, messages: inout [[UInt8]]) -> [UInt8] {
         var blocks: [RTCPReportBlock] = []
         for index in self.streams.indices {

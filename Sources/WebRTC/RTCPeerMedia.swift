@@ -23,7 +23,7 @@ package struct RTCPeerMedia: Sendable {
         let layer: Int
         let codec: CodecName
         var ordering: ReceiveTrack
-        /// Nil before the first packet.
+        /// Reception counters of the current SSRC; nil before the first packet.
         var reports: ReceiverReports?
         var keyFrames: KeyFrameRequests
         /// Number that FIRs have until the next key frame arrives (RFC 5104 §4.3.1.1).
@@ -40,7 +40,7 @@ package struct RTCPeerMedia: Sendable {
     let settings: RTCPeerMediaSettings
     var table: StreamTable
     var streams: [Stream]
-    /// By track; nil without simulcast.
+    /// The choice of the simulcast layer, by track; nil without simulcast.
     var layers: [SimulcastLayers?]
     package internal(set) var clock: SenderClock
     var feedback = TransportFeedback()
@@ -116,7 +116,7 @@ package struct RTCPeerMedia: Sendable {
     /// Adds a measurement of the round-trip time, such as that of a handshake, in nanoseconds.
     package mutating func noteRoundTrip(_ time: Int64) { self.roundTrip.add(time) }
 
-    /// The present values.
+    /// The present counters and measurements.
     package mutating func statistics(at now: Int64) -> RTCMediaStatistics {
         var result = self.counters
         result.roundTrip = self.roundTrip.estimate

@@ -30,7 +30,7 @@ package struct RTCPeerMediaSettings: Sendable, Hashable {
 
 /// An ordered packet of one of a peer's tracks.
 package struct TrackPacket: Sendable, Hashable {
-    /// Index of the negotiated tracks.
+    /// Index of the packet's track among the negotiated tracks.
     package let track: Int
     /// Simulcast layer as an index of the track's `rids`; 0 without simulcast. The first packet of another layer begins
     /// a key frame and has ``OrderedPacket/isAfterLoss``; layers number their packets independently.

@@ -4,7 +4,7 @@
 /// bytes.
 package struct RTPPacket: Sendable {
     package let bytes: [UInt8]
-    /// 0…127.
+    /// Payload type, 0…127.
     package let payloadType: UInt8
     package let marker: Bool
     package let sequence: UInt16

@@ -17,7 +17,7 @@ package struct RTPPayload: Sendable, Hashable {
 package struct H264Packetizer: Sendable {
     /// Largest payload in bytes, at least 16; ignored in mode 0.
     package let largestPayload: Int
-    /// Whether units may be aggregated and fragmented.
+    /// Whether packetization mode 1 is used, in which units may be aggregated and fragmented.
     package let isModeOne: Bool
 
     package init(largestPayload: Int, isModeOne: Bool = true) {

@@ -16,7 +16,7 @@ package struct RateMeter: Sendable {
         self.sum += count
     }
 
-    /// In bits per second.
+    /// The bit rate over the last second, in bits per second.
     package mutating func rate(at now: Int64) -> Int {
         self.move(to: now)
         return self.sum * 8

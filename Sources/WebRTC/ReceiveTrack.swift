@@ -1,11 +1,11 @@
 /// Puts the packets of one SSRC in order and requests those that are missing.
 ///
 /// States of a sequence number:
-/// 1. *given out*: below ``next``. If it arrives again, it is dropped.
+/// 1. *given out* or *abandoned*: below ``next``. If it arrives then, it is dropped.
 /// 2. *held*: it arrived, but an earlier one is missing.
 /// 3. *missing*: a later one arrived. It is requested after ``Timing/firstRequest``, and again when an answer is
-///    overdue. It is abandoned ``Timing/wait`` after it was missed, or later if an answer is on its way. The packet
-///    after abandoned ones says so (``OrderedPacket/isAfterLoss``).
+///    overdue. It is abandoned ``Timing/wait`` after it was missed, later if an answer is on its way, or earlier if the
+///    packets that wait for it exceed a limit. The packet after abandoned ones says so (``OrderedPacket/isAfterLoss``).
 /// 4. not yet sent.
 ///
 /// Memory is bounded by ``mostHeldPackets`` and ``mostHeldBytes``. In the normal case, in which a packet arrives in
@@ -38,19 +38,19 @@ package struct ReceiveTrack: Sendable {
         case taken
         /// The packet was missing and had been requested.
         case recovered
-        /// The packet had arrived before, or contains nothing new; it is no loss.
+        /// The packet is not needed and no loss: it arrived before, for example, or is a retransmission before the first original.
         case duplicate
         /// The packet had been abandoned.
         case late
-        /// The packet's number is far from the others, and no second packet has confirmed a restart of the sender.
+        /// The packet's number is far from the others, and the sender does not count as restarted (yet).
         case stray
     }
 
     /// A larger step of sequence numbers is a restart of the sender if a second packet confirms it (RFC 3550 A.1).
     package static let largestJump: Int64 = 3000
-    /// Packets that wait for missing ones; more than ``largestJump``, and a power of two.
+    /// Maximum number of packets that wait for missing ones; more than ``largestJump``, and a power of two.
     static let mostHeldPackets = 4096
-    /// Bytes that wait for missing packets.
+    /// Maximum number of bytes that wait for missing packets.
     static let mostHeldBytes = 8 << 20
     /// Shortest time between two restarts, in nanoseconds.
     private static let restartInterval: Int64 = 1_000_000_000
@@ -131,7 +131,7 @@ package struct ReceiveTrack: Sendable {
 
     package private(set) var counters = Counters()
 
-    /// Sums since the beginning.
+    /// Counters of the packets of one stream, since its beginning.
     package struct Counters: Sendable, Hashable {
         /// Missing packets that arrived after a request.
         package var recovered: UInt64 = 0
@@ -253,7 +253,7 @@ package struct ReceiveTrack: Sendable {
         self.counters.restarts += 1
     }
 
-    /// A packet whose number is far from the others.
+    /// Takes a packet whose number is far from the others.
     private mutating func receiveJump(
         _ packet: OrderedPacket, sequence: UInt16, into ordered: inout [OrderedPacket]
     ) -> Outcome {
@@ -405,7 +405,7 @@ package struct ReceiveTrack: Sendable {
 }
 
 extension ReceiveTrack.Counters {
-    /// Adds those of another stream.
+    /// Adds the counters of another stream.
     mutating func add(_ other: ReceiveTrack.Counters) {
         self.recovered += other.recovered
         self.lost += other.lost

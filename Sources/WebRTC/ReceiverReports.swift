@@ -20,7 +20,7 @@ package struct ReceiverReports: Sendable {
     /// Jitter times 16.
     private var scaledJitter: Int64 = 0
     private var lastSenderReport: (middle: UInt32, arrival: Int64)?
-    /// Lost fraction of the last report, 0…1.
+    /// Share of packets that were lost in the interval of the last report, 0…1.
     package private(set) var fractionLost = 0.0
 
     package init(ssrc: UInt32, clockRate: Int) {

@@ -4,10 +4,10 @@
 /// answer to a receiver reference time (RFC 3611 §4.5), and the time from a request for a packet to its retransmission,
 /// which includes the peer's own delay and counts only while there are no answers.
 package struct RoundTripTime: Sendable {
-    /// Smoothed, in nanoseconds; nil while unknown.
+    /// The smoothed round-trip time, in nanoseconds; nil while unknown.
     package private(set) var estimate: Int64?
     private var lastAnswer: Int64?
-    /// How long an answer is preferred, in nanoseconds.
+    /// How long retransmissions are not measured after an answer to a reference time, in nanoseconds.
     private static let validity: Int64 = 10_000_000_000
     private static let longest: Int64 = 10_000_000_000
 
@@ -29,7 +29,8 @@ package struct RoundTripTime: Sendable {
         self.add(now - requested)
     }
 
-    /// Adds a measurement by other means, such as the duration of a handshake's flight.
+    /// Adds a measurement by other means, such as the duration of a handshake's flight, in nanoseconds. One below 0 or above
+    /// 10 s is ignored.
     package mutating func add(_ sample: Int64) {
         guard (0...Self.longest).contains(sample) else { return }
         // RFC 6298 §2.3: alpha = 1/8.

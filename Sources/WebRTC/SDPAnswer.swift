@@ -8,7 +8,7 @@ struct SDPAnswer {
     let session: NegotiatedSession
     let settings: AnswerSettings
 
-    /// Lines that end with CR LF.
+    /// The answer, as lines that end with CR LF.
     var text: String {
         var lines = ["v=0", "o=- \(self.settings.sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"]
         if self.offer.isBundle { lines.append("a=group:BUNDLE " + self.bundle.joined(separator: " ")) }

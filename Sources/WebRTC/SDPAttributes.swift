@@ -81,15 +81,15 @@ package enum MediaDirection: String, Sendable, Hashable {
 ///
 /// Spec: RFC 8866 §6.6.
 struct RTPMap {
-    /// In lower case: encoding names are case-insensitive.
+    /// Encoding name in lower case: encoding names are case-insensitive.
     var encoding: String
-    /// As offered, for messages.
+    /// Encoding name as offered, for messages.
     var spelling: String
     var clockRate: Int
-    /// 1 if the offer gives no number.
+    /// Number of audio channels; 1 if the offer gives none.
     var channels: Int
 
-    /// Parses `opus/48000/2`.
+    /// Parses a value such as `opus/48000/2`; nil if it is malformed.
     init?(_ value: Substring) {
         let parts = value.split(separator: " ").first?.split(separator: "/", omittingEmptySubsequences: false) ?? []
         guard (2...3).contains(parts.count), !parts[0].isEmpty, parts[1].isDigits, let rate = Int(parts[1]) else {

@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// Spec: RFC 8122 §5.
 package struct SDPFingerprint: Sendable, Hashable {
-    /// In lower case, such as `sha-256`.
+    /// Name of the hash function in lower case, such as `sha-256`.
     package var algorithm: String
     package var bytes: [UInt8]
 
@@ -16,7 +16,7 @@ package struct SDPFingerprint: Sendable, Hashable {
     /// The algorithms that are strong enough, and the sizes of their digests in bytes.
     private static let sizes = ["sha-256": 32, "sha-384": 48, "sha-512": 64]
 
-    /// Whether the algorithm is accepted. SHA-1 and MD5 are not (RFC 8122 §5).
+    /// Whether the algorithm is accepted and the digest has its size. SHA-1 and MD5 are not accepted (RFC 8122 §5).
     package var isAccepted: Bool { SDPFingerprint.sizes[self.algorithm] == self.bytes.count }
 
     /// Parses the value of an attribute: `sha-256 5E:9D:…`.

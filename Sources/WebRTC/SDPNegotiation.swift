@@ -125,14 +125,15 @@ package enum SDPNegotiation {
 
 /// URIs of RTP header extensions.
 enum HeaderExtension {
-    /// draft-holmer-rmcat-transport-wide-cc-extensions-01.
+    /// Transport-wide sequence numbers (draft-holmer-rmcat-transport-wide-cc-extensions-01).
     static let transportCC: Substring =
         "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
-    /// 3GPP TS 26.114 §7.4.5.
+    /// Video orientation (3GPP TS 26.114 §7.4.5).
     static let orientation: Substring = "urn:3gpp:video-orientation"
-    /// RFC 9143 §15.2.
+    /// The `mid` of a packet's section (RFC 9143 §15.2).
     static let mid: Substring = "urn:ietf:params:rtp-hdrext:sdes:mid"
-    /// RFC 8852 §4.1 and §4.2.
+    /// The simulcast layer of a packet (RFC 8852 §4.1).
     static let rid: Substring = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+    /// The simulcast layer of a retransmission (RFC 8852 §4.2).
     static let repairedRid: Substring = "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
 }

@@ -1,4 +1,4 @@
-/// Numbers of attributes.
+/// Numbers of STUN attributes.
 ///
 /// Spec: RFC 8489 §18.3, RFC 8445 §20.
 enum AttributeType {
@@ -47,7 +47,7 @@ extension STUNMessage {
 
     package var usesCandidate: Bool { self.value(AttributeType.useCandidate) != nil }
 
-    /// PRIORITY; nil without it.
+    /// PRIORITY; nil without it, or if it has another size than four bytes.
     package var priority: UInt32? { self.value(AttributeType.priority).flatMap { Self.integer($0) } }
 
     /// The tie-breaker of a sender in the controlled role; nil if the sender is not in it.

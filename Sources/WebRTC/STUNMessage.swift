@@ -21,23 +21,23 @@ package struct STUNMessage: Sendable {
     /// Computes HMAC-SHA1 (RFC 2104) of a message with a key: 20 bytes.
     package typealias HMAC = @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
 
-    /// Bytes of the header.
+    /// Size of the header in bytes.
     package static let headerLength = 20
     /// Largest accepted message in bytes. Connectivity checks have about 100.
     package static let largest = 1500
-    /// Most attributes of a message.
+    /// Maximum number of attributes of a message.
     package static let mostAttributes = 32
     static let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
 
     package let bytes: [UInt8]
     package let kind: Class
-    /// 12 bits; 1 is Binding.
+    /// Method of the message, 12 bits; 1 is Binding.
     package let method: UInt16
     /// Attributes before MESSAGE-INTEGRITY; those after it are not protected and are ignored (§14.5).
     package let attributes: [Attribute]
     /// Where the value of MESSAGE-INTEGRITY begins; nil without it.
     let integrity: Int?
-    /// Whether the message ends with a FINGERPRINT; a wrong one is no message.
+    /// Whether the message ends with a FINGERPRINT. Bytes with a wrong one are not accepted as a message.
     package let hasFingerprint: Bool
 
     /// - Returns: nil if the bytes are not a STUN message, or its FINGERPRINT is wrong.
@@ -83,7 +83,7 @@ package struct STUNMessage: Sendable {
     /// 16 bits; the caller checks the bounds, and every attribute's header is inside: sizes are multiples of 4.
     private static func number(_ bytes: [UInt8], _ at: Int) -> Int { Int(bytes[at]) << 8 | Int(bytes[at + 1]) }
 
-    /// 12 bytes.
+    /// The transaction id, 12 bytes.
     package var transactionID: ArraySlice<UInt8> { self.bytes[8..<20] }
 
     /// Whether the sender knows the password. Compares in constant time.

@@ -21,7 +21,7 @@ package struct STUNWriter {
         self.setLength(self.bytes.count)
     }
 
-    /// XOR-MAPPED-ADDRESS (§14.2).
+    /// Adds XOR-MAPPED-ADDRESS (§14.2).
     package mutating func addMappedAddress(_ address: ICEAddress) {
         let mask = Array(self.bytes[4..<20])
         let port: [UInt8] = [UInt8(address.port >> 8) ^ mask[0], UInt8(address.port & 0xFF) ^ mask[1]]
@@ -29,7 +29,7 @@ package struct STUNWriter {
         self.add(AttributeType.xorMappedAddress, [0, address.isIPv4 ? 1 : 2] + port + ip)
     }
 
-    /// ERROR-CODE (§14.8).
+    /// Adds ERROR-CODE (§14.8).
     package mutating func addError(_ number: Int, _ reason: String) {
         let (hundreds, rest) = number.quotientAndRemainder(dividingBy: 100)
         self.add(

@@ -28,7 +28,7 @@ package struct SendAllowance: Sendable {
         return entry.left ?? .max
     }
 
-    /// A datagram arrived from the address.
+    /// Records that a datagram arrived from the address.
     package mutating func received(_ bytes: Int, from address: ICEAddress) {
         if let index = self.entries.firstIndex(where: { $0.address == address }) {
             self.entries[index].left? += bytes
@@ -37,7 +37,7 @@ package struct SendAllowance: Sendable {
         }
     }
 
-    /// The address has answered something that was sent there.
+    /// Records that the address has answered something that was sent there, so that any number of bytes may be sent.
     package mutating func prove(_ address: ICEAddress) {
         if let index = self.entries.firstIndex(where: { $0.address == address }) {
             self.entries[index].left = nil

@@ -17,8 +17,8 @@ package struct SenderClock: Sendable {
     static let largestReturn: Int64 = 1_000_000_000
     /// How long a stream may lag before it is placed anew, in nanoseconds.
     private static let longestLag: Int64 = 1_000_000_000
-    /// Streams of one publisher are never further apart, in nanoseconds. A report that would move a stream by more is
-    /// not used.
+    /// Largest correction by reports, in nanoseconds: streams of one publisher are assumed to be closer together. A report
+    /// that would move a stream by more is not used.
     static let largestCorrection: Int64 = 10_000_000_000
     private static let second: Int64 = 1_000_000_000
 
@@ -44,7 +44,7 @@ package struct SenderClock: Sendable {
         /// Sum of the corrections.
         var corrected: Int64 = 0
 
-        /// Nanoseconds from ``origin``.
+        /// Converts a number of RTP ticks to nanoseconds.
         func elapsed(_ ticks: Int64) -> Int64 {
             // In two steps: ticks × 10⁹ would overflow after two days.
             ticks / self.clockRate * SenderClock.second + ticks % self.clockRate * SenderClock.second / self.clockRate
@@ -65,9 +65,9 @@ package struct SenderClock: Sendable {
     /// NTP time at which the common time line is 0, in nanoseconds since 1900; nil before the first report.
     private var lineStart: Int64?
 
-    /// Jumps of RTP times, restarts excluded.
+    /// Times that a stream was placed anew because its RTP times jumped or stalled; restarts are excluded.
     package private(set) var jumps = 0
-    /// Corrections by more than 500 ms.
+    /// Number of corrections by more than 500 ms.
     package private(set) var largeCorrections = 0
     /// Reports that were not used, since their RTP time is at least 5 s off the stream's.
     package private(set) var ignoredReports = 0
@@ -148,7 +148,7 @@ package struct SenderClock: Sendable {
         self.setTargets()
     }
 
-    /// Another SSRC continues a stream: it is placed by arrival.
+    /// Records that another SSRC continues a stream: its next packet is placed by arrival.
     package mutating func restart(stream index: Int) {
         guard self.streams.indices.contains(index) else { return }
         self.streams[index].origin = nil

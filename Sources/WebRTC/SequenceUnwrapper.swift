@@ -14,7 +14,7 @@ package struct SequenceUnwrapper: Sendable {
         return highest &+ Int64(step)
     }
 
-    /// The extended number.
+    /// The extended number, which is remembered if it is the highest.
     package mutating func unwrap(_ sequence: UInt16) -> Int64 {
         let extended = self.peek(sequence)
         self.note(extended)
@@ -37,7 +37,7 @@ package struct SequenceUnwrapper: Sendable {
     }
 }
 
-/// Extends 32-bit RTP times to 64 bits that do not wrap. Steps of up to 2³¹ ticks in either direction are kept.
+/// Extends 32-bit RTP times to 64 bits that do not wrap. Steps of less than 2³¹ ticks in either direction are kept.
 package struct RTPTimeUnwrapper: Sendable {
     private var last: Int64?
 

@@ -6,18 +6,18 @@
 package struct SessionDescription: Sendable, Hashable {
     /// Limits on what a client may send.
     package enum Limits {
-        /// Whole description, in bytes.
+        /// Maximum size of a description, in bytes.
         package static let bytes = 64 << 10
-        /// One line without its end, in bytes.
+        /// Maximum length of a line without its end, in bytes.
         package static let line = 4 << 10
         package static let sections = 32
-        /// Attributes of one section, or of the session level.
+        /// Maximum number of attributes of one section, or of the session level.
         package static let attributes = 512
     }
 
     /// `a=name:value`, or `a=name` with an empty value.
     package struct Attribute: Sendable, Hashable {
-        /// Case-sensitive (RFC 8866 §5.13).
+        /// Name of the attribute; case-sensitive (RFC 8866 §5.13).
         package var name: String
         package var value: String
     }
@@ -26,9 +26,9 @@ package struct SessionDescription: Sendable, Hashable {
     package struct Section: Sendable, Hashable {
         /// `audio`, `video`, `application` or another word.
         package var media: String
-        /// 0: the section is disabled, or is only usable in a bundle.
+        /// Port of the section; 0: the section is disabled, or is only usable in a bundle.
         package var port: UInt16
-        /// Such as `UDP/TLS/RTP/SAVPF`.
+        /// Transport protocol, such as `UDP/TLS/RTP/SAVPF`.
         package var transport: String
         /// For RTP: payload types. Never empty.
         package var formats: [String]

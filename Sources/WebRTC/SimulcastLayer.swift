@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// Spec: RFC 8851 §10 (`rid`), RFC 8853 §5.1 (`simulcast`).
 struct SimulcastLayer: Sendable, Hashable {
-    /// Most layers of an offer. libwebrtc sends up to 3, OBS up to 4.
+    /// Maximum number of layers of an offer. libwebrtc sends up to 3, OBS up to 4.
     static let most = 4
 
     var rid: String
@@ -13,7 +13,8 @@ struct SimulcastLayer: Sendable, Hashable {
 
     /// The layers that the section sends, in order. Of alternatives for one layer, the first counts.
     ///
-    /// - Throws: 400 for a layer whose rid is malformed or not declared, or that is named twice; 422 for too many layers.
+    /// - Throws: 400 if the attribute names no layers, names one twice, or a rid is malformed or not declared; 422 for too many
+    ///   layers.
     static func parse(_ attributes: [SessionDescription.Attribute]) throws(WHIPError) -> [SimulcastLayer] {
         guard let value = attributes.first(named: "simulcast") else { return [] }
         let words = value.split(separator: " ")

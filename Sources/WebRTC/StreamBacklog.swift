@@ -4,9 +4,9 @@
 /// Pure; times in nanoseconds of one monotonic clock.
 package struct StreamBacklog: Sendable {
     package struct Limits: Sendable, Equatable {
-        /// Bytes that may be written while the connection is full.
+        /// Maximum number of bytes that may be written while the connection is full.
         package var beyond: Int
-        /// Time for which the connection may be full and still be written to.
+        /// Maximum time for which the connection may be full and still be written to.
         package var patience: Int64
 
         package init(beyond: Int, patience: Int64) {
@@ -22,7 +22,7 @@ package struct StreamBacklog: Sendable {
 
     package var isFull: Bool { self.full != nil }
 
-    /// The connection has become full, or has room again.
+    /// Records that the connection has become full, or has room again.
     package mutating func changed(isFull: Bool, now: Int64) {
         guard isFull != self.isFull else { return }
         self.full = isFull ? (now, 0) : nil

@@ -6,6 +6,7 @@
 package struct StreamTable: Sendable {
     /// Time without a packet of an SSRC after which another one may take its place, in nanoseconds.
     package static let silence: Int64 = 2_000_000_000
+    /// Maximum number of SSRCs of a peer, those of retransmissions included.
     package static let mostEntries = 8
     /// Maximum number of layers of a track; further ones are not received. Two SSRCs for each, and one for audio, are
     /// within ``mostEntries``.

@@ -13,7 +13,7 @@ package struct TransportFeedback: Sendable {
     static let largestJump: Int64 = 3000
     /// A late packet is reported, and packets after it again, if it is at most this far behind.
     private static let furthestBack: Int64 = 512
-    /// Messages fit into one datagram together with a receiver report.
+    /// Size in bytes at which a message is ended, so that it fits into one datagram together with a receiver report.
     private static let largestMessage = 900
 
     private var unwrapper = SequenceUnwrapper()

@@ -8,11 +8,11 @@ struct TransportFeedbackWriter {
     private var deltas: [UInt8] = []
     /// First statuses of the unfinished chunk, at most 14: its other ones equal the first.
     private var statuses: [UInt8] = []
-    /// Statuses of the unfinished chunk.
+    /// Number of statuses in the unfinished chunk.
     private var size = 0
     private var isRun = true
     private var hasLargeDelta = false
-    /// Packets reported so far.
+    /// Number of packets reported so far.
     private(set) var count = 0
     /// Reference time in units of 64 ms.
     private let reference: Int64

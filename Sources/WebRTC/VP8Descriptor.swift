@@ -2,7 +2,7 @@
 ///
 /// Spec: RFC 7741 §4.2.
 struct VP8Descriptor: VPXDescriptor, Hashable {
-    /// Size in bytes.
+    /// Size of the descriptor in bytes.
     let size: Int
     /// Whether the packet begins a frame: S is set, and PID is 0.
     let beginsFrame: Bool
@@ -38,7 +38,7 @@ struct VP8Descriptor: VPXDescriptor, Hashable {
 /// Spec: RFC 6386 §9.1.
 struct VP8FrameHeader: VPXFrameHeader, Hashable {
     let isKey: Bool
-    /// Nil except in key frames.
+    /// Frame size; nil except in key frames.
     let size: FrameSize?
 
     /// - Returns: nil if the frame is shorter than its header and first partition, or a key frame lacks its start code or

@@ -4,11 +4,12 @@ import MediaTypes
 ///
 /// Spec: RFC 9628 §4.2.
 struct VP9Descriptor: VPXDescriptor, Hashable {
-    /// Size in bytes.
+    /// Size of the descriptor in bytes.
     let size: Int
     let pictureID: PictureID?
-    /// Whether the packet is the first of its layer's frame (B), and the last (E).
+    /// Whether the packet is the first of its layer's frame (B).
     let beginsFrame: Bool
+    /// Whether the packet is the last of its layer's frame (E).
     let endsFrame: Bool
     /// Spatial layer, 0…7; 0 without layers.
     let spatialLayer: UInt8
@@ -40,7 +41,7 @@ struct VP9Descriptor: VPXDescriptor, Hashable {
         self.size = payload.count - reader.left
     }
 
-    /// One to three differences of picture ids.
+    /// Skips one to three differences of picture ids; false if the bytes end before, or a fourth is announced.
     private static func skipReferences(_ reader: inout ByteReader) -> Bool {
         for _ in 0..<3 {
             guard let difference = reader.next() else { return false }
@@ -68,7 +69,7 @@ struct VP9Descriptor: VPXDescriptor, Hashable {
 /// Spec: VP9 Bitstream & Decoding Process Specification §6.2, §6.2.2, §7.2.
 struct VP9FrameHeader: VPXFrameHeader, Hashable {
     let isKey: Bool
-    /// Nil except in key frames.
+    /// Frame size; nil except in key frames.
     let size: FrameSize?
 
     /// - Returns: nil for anything that is no VP9 frame, or a key frame that is truncated in its header.

@@ -2,12 +2,12 @@ import MediaKernels
 
 /// What ``VPXAssembler`` needs of a payload descriptor.
 protocol VPXDescriptor: Sendable {
-    /// Size in bytes.
+    /// Size of the descriptor in bytes.
     var size: Int { get }
     var pictureID: PictureID? { get }
     var beginsFrame: Bool { get }
     var endsFrame: Bool { get }
-    /// 0 for the base layer.
+    /// Spatial layer of the packet; 0 for the base layer.
     var spatialLayer: UInt8 { get }
 
     init?(_ payload: ArraySlice<UInt8>)
@@ -67,7 +67,7 @@ struct VPXAssembler<Descriptor: VPXDescriptor, Header: VPXFrameHeader>: Sendable
         if packet.marker || descriptor?.endsFrame == true { self.finish(&results) }
     }
 
-    /// Packets before a packet with this descriptor are lost.
+    /// Handles the loss of packets before a packet with this descriptor.
     private mutating func lose(_ descriptor: Descriptor?, isSameFrame: Bool, _ results: inout [FrameResult]) {
         if isSameFrame { return self.damage(.lost, &results) }
         let isBetweenFrames = !self.buffer.isOpen && descriptor?.beginsFrame == true

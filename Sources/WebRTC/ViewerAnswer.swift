@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// Spec: RFC 9429 §5.3.1, draft-ietf-wish-whep §4.2.
 struct ViewerAnswer {
-    /// What is answered to a section.
+    /// The answer to one section of the offer.
     enum Section {
         case sent(NegotiatedTrack)
         /// The codec is known, but this side has nothing to send.
@@ -13,13 +13,13 @@ struct ViewerAnswer {
     }
 
     let offer: MediaOffer
-    /// By the position in the offer.
+    /// What is answered to each section, by its position in the offer.
     let sections: [Int: Section]
     let sources: ViewerSources
     let settings: AnswerSettings
     let isDTLSClient: Bool
 
-    /// Lines that end with CR LF.
+    /// The answer, as lines that end with CR LF.
     var text: String {
         var lines = ["v=0", "o=- \(self.settings.sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"]
         let mids = self.bundle
@@ -122,6 +122,8 @@ struct ViewerAnswer {
         }
     }
 
+    /// The lines that announce the stream identifiers of a track that is sent.
+    ///
     /// Spec: RFC 8830 (msid), RFC 5576 (ssrc, FID by RFC 4588 §8.8).
     private func streams(_ track: NegotiatedTrack) -> [String] {
         let msid = "\(Self.streamID) \(track.kind.rawValue)"

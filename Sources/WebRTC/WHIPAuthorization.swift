@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// The key in a request.
+/// Reads the stream key of a WHIP request.
 enum WHIPAuthorization {
     /// Longest key in bytes, as for RTMP.
     static let longest = 512

@@ -1,6 +1,6 @@
-/// What to do with a request.
+/// What to do with a WHIP request.
 package enum WHIPDecision: Sendable, Hashable {
-    /// The path does not begin with `/whip`: not a WHIP request.
+    /// The first segment of the path is not `whip`: not a WHIP request.
     case other
     /// Send this reply. It is complete, with its CORS fields.
     case reply(WHIPReply)
@@ -14,7 +14,7 @@ package enum WHIPDecision: Sendable, Hashable {
     case restart(id: String, remote: ICECredentials)
 }
 
-/// What a decision depends on in a session.
+/// What decisions on requests for a WHIP session depend on.
 package struct WHIPSessionState: Sendable, Hashable {
     /// The session's current entity tag, with its quotation marks.
     package var etag: String

@@ -16,12 +16,12 @@ extension WHIPError {
         detail: "the session was created with another stream key",
         fix: "send the Authorization of the POST that created the session")
 
-    /// The client's address is not allowed, or its key is right, but the source refuses publishers now.
+    /// The client's address is not allowed, or the source of its valid key refuses all publishers at present.
     package static func forbidden(_ detail: String, fix: String) -> WHIPError {
         WHIPError(403, "forbidden", title: "Publishing not allowed", detail: detail, fix: fix)
     }
 
-    /// Another publisher uses the key, and the room keeps the first.
+    /// Another publisher uses the key, and keeps its source.
     package static let inUse = WHIPError(
         409, "streamInUse", title: "Stream key in use", detail: "another publisher is live with this stream key",
         fix: "stop the other publisher, or set ingest.onDuplicate to takeover")

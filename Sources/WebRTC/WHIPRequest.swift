@@ -1,6 +1,6 @@
-/// The parts of an HTTP request that WHIP uses.
+/// The parts of an HTTP request that WHIP and WHEP use.
 package struct WHIPRequest: Sendable, Hashable {
-    /// In upper case, such as `POST`.
+    /// HTTP method in upper case, such as `POST`.
     package var method: String
     /// Path without query, as sent (percent-encoded).
     package var path: String

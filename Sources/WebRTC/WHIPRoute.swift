@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// What the path of a request names.
+/// What the path of a WHIP request names.
 package enum WHIPRoute: Sendable, Hashable {
     /// `/whip/APP` or `/whip/APP/KEY`; nil: the path has no key.
     case endpoint(key: String?)
@@ -8,7 +8,7 @@ package enum WHIPRoute: Sendable, Hashable {
     case session(id: String)
     /// `/whip` or a path below it that is neither.
     case unknown
-    /// Another path: not a matter of WHIP.
+    /// A path whose first segment is not `whip`.
     case other
 
     /// Segment before a session's id. It cannot be the first segment of an `app`.

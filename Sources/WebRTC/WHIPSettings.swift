@@ -6,9 +6,9 @@ package struct WHIPSettings: Sendable, Hashable {
     package struct ICEServer: Sendable, Hashable {
         /// Such as `stun:stun.example.net` or `turn:turn.example.net?transport=udp`.
         package var url: String
-        /// For TURN; nil: none.
+        /// User name for TURN; nil: none.
         package var username: String?
-        /// For TURN. Secret: it is sent only to publishers with a valid key.
+        /// Password for TURN. Secret: it is sent only to publishers with a valid key.
         package var credential: String?
 
         package init(url: String, username: String? = nil, credential: String? = nil) {

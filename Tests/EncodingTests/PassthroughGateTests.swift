@@ -66,7 +66,7 @@ struct PassthroughRoom {
         self.queue.append((due ?? self.queue.last?.due ?? self.tick, item))
     }
 
-    /// A frame at a time in milliseconds, rounded as in FLV.
+    /// Sends a frame with a time in milliseconds, rounded as in FLV.
     mutating func picture(ms: Int64, key: Bool = false, bytes: Int = 1_000) {
         self.send(.picture(Self.packet(key: key, bytes: bytes), pts: ms * 1_000_000), due: ms * 30 / 1_000)
     }

@@ -84,7 +84,7 @@ struct StandbyEncoderTests {
         var initialization: CodecParameters
         var fallback: EncoderFallback?
         var failures: [MediaError]
-        /// Whether other bit rates fit the initialization segment, after the last frame.
+        /// Whether the rendition's bit rates fit the initialization segment, after the last frame.
         var takesSameRates: Bool
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Annex B byte stream: ISO/IEC 14496-10 Annex B")
 struct AnnexBTests {
-    /// The plain version: checks every offset.
+    /// The plain version of the start code search: checks every offset.
     static func plainStartCode(_ bytes: [UInt8], from start: Int) -> Int {
         var offset = start
         while offset + 2 < bytes.count {
@@ -14,7 +14,7 @@ struct AnnexBTests {
         return bytes.count
     }
 
-    /// The plain version: splits at start codes, drops trailing zeros and empty units.
+    /// The plain search for NAL units: splits at start codes, drops trailing zeros and empty units.
     static func plainUnits(_ bytes: [UInt8]) -> [[UInt8]] {
         var units: [[UInt8]] = []
         var code = self.plainStartCode(bytes, from: 0)

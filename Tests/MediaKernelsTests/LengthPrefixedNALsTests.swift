@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Length-prefixed NAL units: ISO/IEC 14496-15 §5.3.4.2")
 struct LengthPrefixedNALsTests {
-    /// The plain version: nil if a length points outside.
+    /// The units as a plain loop finds them; nil if a length points outside.
     static func plainUnits(_ bytes: [UInt8], lengthSize: Int) -> [[UInt8]]? {
         var units: [[UInt8]] = []
         var rest = bytes[...]

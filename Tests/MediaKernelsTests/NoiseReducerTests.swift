@@ -33,7 +33,7 @@ struct NoiseReducerTests {
         return output
     }
 
-    /// Two to three seconds of tones, noise, bursts and silence, in an order and with levels of the seed's.
+    /// About three seconds of tones, noise, bursts and silence, in an order and with levels that depend on the seed.
     private static func mixed(seed: UInt64) -> [Float] {
         var random = TestRandom(seed: seed)
         var samples: [Float] = []

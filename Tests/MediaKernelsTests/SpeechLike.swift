@@ -9,7 +9,7 @@ import TestSupport
 /// Audio with the properties of speech that matter to a limiter: pulses at the voice's pitch, resonances at formants,
 /// in syllables of about 200 ms and words with pauses between them.
 enum SpeechLike {
-    /// Interleaved stereo at 48 kHz.
+    /// Makes such audio, as interleaved stereo at 48 kHz.
     static func make(seconds: Double, pitch: Double, level: Float, seed: UInt64) -> [Float] {
         var random = TestRandom(seed: seed)
         let pairs = Int(seconds * 48_000)

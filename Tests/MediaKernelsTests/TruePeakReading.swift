@@ -20,7 +20,7 @@ enum TruePeakReading {
         }
     }
 
-    /// In decibels of full scale (dBTP).
+    /// The true peak of interleaved stereo, in decibels of full scale (dBTP).
     static func decibels(_ samples: [Float]) -> Double {
         var peak = 0.0
         let pairs = samples.count / 2

@@ -17,7 +17,7 @@ struct AV1UnitsTests {
         return found
     }
 
-    /// The same for bytes at an offset in packet memory.
+    /// Type, start and length of each unit in packet memory, in which the bytes have an offset.
     private static func foundInPlace(_ bytes: [UInt8]) -> [[Int]] {
         let memory = PacketMemory([0x12] + bytes)
         var offset = 1

@@ -12,9 +12,9 @@ struct CaptionQueueTests {
         CaptionPair(kind, UInt8(0x20 + number % 0x50), UInt8(0x20 + number / 0x50 % 0x50))
     }
 
-    /// Runs a program over a source that sends a pair of each field in every frame.
+    /// Runs a program over a source that sends `pairs` of its number in every frame.
     ///
-    /// - Returns: The pairs of each tick, and those that the source has sent.
+    /// - Returns: The pairs of each tick, those that the source has sent, and whether some were never taken.
     private static func run(
         _ source: Int, to fps: Int, seconds: Int = 4, pairs: (Int) -> [CaptionPair]
     ) -> (ticks: [[CaptionPair]], sent: [CaptionPair], left: Bool) {

@@ -9,7 +9,7 @@ import Threading
 import Synchronization
 import Testing
 
-/// A capture of an encoder that changes from 160x90 to 90x160 and from 44.1 kHz mono to 48 kHz stereo.
+/// Decodes a capture of an encoder that changes from 160x90 to 90x160 and from 44.1 kHz mono to 48 kHz stereo.
 @Suite("Format changes in mid-stream")
 struct FormatChangeTests {
     private static func capture() throws -> [SourceItem] {

@@ -105,9 +105,9 @@ struct OfflineRateTests {
         var hasEnded = false
         /// Luma of the canvas, by tick.
         var shades: [Int] = []
-        /// By block.
+        /// Largest magnitude of the samples of each block.
         var peaks: [Float] = []
-        /// Interleaved stereo.
+        /// All audio, as interleaved stereo.
         var audio: [Float] = []
     }
 
@@ -185,7 +185,7 @@ struct OfflineRateTests {
         var audio: CodecParameters
         var audioPackets: [CodedPacket]
 
-        /// In the order of their timestamps, as in a file.
+        /// Configurations, then packets in the order of their timestamps, as in a file.
         func items(_ job: Job) -> [SourceItem] {
             let frames = self.frames.prefix(OfflineRateTests.seconds * job.source).map { packet in
                 var packet = packet

@@ -72,7 +72,7 @@ struct LongTickTests {
     /// Used only by the program's thread, and read after it has ended.
     private final class Outcome: @unchecked Sendable {
         // @unchecked Sendable: see above; the program's thread is the test's.
-        /// In sample pairs.
+        /// End of the audio mixed so far, in sample pairs.
         var mixed: Int64 = 0
         var mixedAtPicture: Int64?
     }

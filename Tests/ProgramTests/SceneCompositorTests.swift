@@ -23,7 +23,7 @@ struct SceneCompositorTests {
         scheduler.settle()
     }
 
-    /// Scenes are prepared, and the formats of their sources expected.
+    /// Prepares scenes and graphs for the formats of `frames`, and makes a compositor.
     private func player(
         _ scenes: [Scene], of scheduler: SceneScheduler, _ frames: [SourceID: Picture]
     ) throws -> SceneCompositor {

@@ -47,7 +47,7 @@ struct StageRun {
     var keyFrameRequests = 0
     /// Bytes queued at the end.
     var waitingBytes = 0
-    /// Interleaved stereo from position 0 on, through the mixer.
+    /// The mixed audio from position 0 on, as interleaved stereo.
     var audio: [Float] = []
 
     /// Decodes video as from a file, one tick after another.
@@ -133,7 +133,7 @@ struct StageRun {
         return run
     }
 
-    /// Takes packets that are not due yet, and is then asked to drop them.
+    /// Offers packets that are not due yet to a stage, and then drops them.
     static func cutOff(_ items: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, StoppedClock(), holdsDamaged: false)
@@ -191,7 +191,7 @@ struct StageRun {
     ///
     /// - Parameters:
     ///   - rotation: The operator's rotation in quarter turns clockwise.
-    ///   - other: The same from the third item on.
+    ///   - other: The operator's rotation from the third item on.
     static func coding(_ items: [SourceItem], rotation: Int, turnedTo other: Int) -> [CodecParameters] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         buffer.coded.open()

@@ -8,7 +8,7 @@
 enum VoiceSignal {
     /// A voice: syllables of 0.2 s with a pause of 0.1 s after each, of a falling pitch with eleven harmonics.
     ///
-    /// - Parameter amplitude: Of each harmonic at the middle of a syllable; the peak is about four times as high.
+    /// - Parameter amplitude: Amplitude of each harmonic at the middle of a syllable; the peak is about four times as high.
     static func voice(seconds: Double, amplitude: Float) -> [Float] {
         var samples: [Float] = []
         samples.reserveCapacity(Int(seconds * 96_000))
@@ -82,7 +82,7 @@ enum VoiceSignal {
         return most
     }
 
-    /// The shift in pairs, −60…60, at which `output` is most like `input`, over one second from `first` on.
+    /// The shift in pairs, −60…60, at which `output` is most like `input`, over half a second from `first` on.
     static func shift(of output: [Float], against input: [Float], from first: Double) -> Int {
         let start = Int(first * 48_000)
         var best: (shift: Int, likeness: Float) = (0, -.infinity)

@@ -189,7 +189,7 @@ struct WallAlignmentTests {
         var noise = Noise(state: 3)
         var worstHold: Int64 = 0
 
-        /// All times in milliseconds.
+        /// Sends the frames of a range of time, in milliseconds.
         mutating func run(_ range: Range<Int64>, stamped: Bool = true) {
             let world: Int64 = 1_790_000_000_000
             for at in range where at % 33 == 0 {

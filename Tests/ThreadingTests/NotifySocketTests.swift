@@ -25,7 +25,7 @@ struct NotifySocketTests {
 
         deinit { close(self.descriptor) }
 
-        /// nil: no datagram has arrived.
+        /// Text of the next datagram; nil if none has arrived.
         var next: String? {
             var bytes = [UInt8](repeating: 0, count: 4_096)
             let count = recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
