@@ -141,6 +141,10 @@ final class SRTListener: ChannelInboundHandler {
             if let refusal = self.core.refusal(of: source) {
                 return self.refuse(publisher, refusal, reason: "\(source) refuses publishers for some time")
             }
+            guard self.core.hook == nil || self.core.mayAsk(from: publisher.address) else {
+                return self.refuse(
+                    publisher, .undecided, reason: "there were too many webhook requests for its address")
+            }
             guard self.core.mayPublish(source) else {
                 return self.turnAway(publisher, .tooOften, "\(source) was published too often")
             }
@@ -155,10 +159,6 @@ final class SRTListener: ChannelInboundHandler {
                 stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
                 tcURL: request.tcURL, flashVersion: request.flashVersion, server: self.core.srtAddress)
             facts.scheme = "srt"
-            guard self.core.mayAsk(from: publisher.address) else {
-                return self.refuse(
-                    publisher, .undecided, reason: "there were too many webhook requests for its address")
-            }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
             publisher.question = Task { [gate = self.core.gate] in
                 let verdict = await hook.verdict(on: asked, client)

@@ -211,6 +211,25 @@ struct HookTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
+    @Test("a WHIP publisher from an address over the limit of webhook requests is refused before its offer is read")
+    func whipLimit() async throws {
+        let change: (inout IngestConfiguration) -> Void = {
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
+        }
+        try await WHIPTests.with(clock: StillClock(), change) { server, url in
+            // The webhook cannot be reached, but each of these is a request.
+            for _ in 0..<32 { _ = try await TestPublisher.publish(server.url(TestServer.guestKey)) }
+            // Its offer would be refused later.
+            let reply = try await WHIPClient.post(url, key: TestServer.hostKey, video: nil, audio: nil)
+            #expect(reply.status == 503, "\(reply.text)")
+            let reasons = server.events.elements.compactMap { event -> String? in
+                if case .refused(_, _, let reason, _) = event { reason } else { nil }
+            }
+            #expect(reasons.last == "there were too many webhook requests for its address")
+        }
+    }
+
     @Test(
         "if the webhook has not decided by the session's deadline, the publisher is refused and no publication begins")
     func leaves() async throws {
