@@ -130,6 +130,21 @@ struct HookTests {
         }
     }
 
+    @Test("a publisher over RTMPS is reported to the webhook with the address of the RTMPS listener")
+    func secureAddress() async throws {
+        let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
+        try await DoorTests.withTLS({
+            $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .ome), url: hook.url)
+        }) { server, _, _ in
+            let publisher = try await TestPublisher.publish(
+                DoorTests.secureURL(server, TestServer.hostKey), tls: .tlsv12)
+            #expect(publisher.outcomes.elements == [.ready])
+            let url = "rtmps://127.0.0.1:\(server.securePort)/live/\(TestServer.hostKey)"
+            #expect(hook.requests.elements.first?.contains(url) == true, "\(hook.requests.elements)")
+        }
+        await hook.stop()
+    }
+
     @Test("a single-use signed key is not used up if the webhook fails or refuses")
     func singleUse() async throws {
         let cases: [(HookServer.Behaviour, String)] = [
