@@ -22,8 +22,8 @@ package struct ListenerReply: Sendable {
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
-        /// The stream of a body that is a stream or a WebSocket; nil for other bodies.
-        var stream: (any ReplyStream)? {
+        /// What produces the body of a stream or a WebSocket; nil for other bodies.
+        var producer: (any ReplyStream)? {
             switch self {
             case .stream(let stream), .socket(let stream): stream
             case .none, .bytes, .buffers, .file: nil
