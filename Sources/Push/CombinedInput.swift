@@ -6,40 +6,31 @@ package final class CombinedInput: PublishInput {
     package let picture: (width: Int, height: Int, fps: Int)?
 
     private let inputs: [any PublishInput]
-    /// The audio track of each additional input that is sent; `nil` for `main`, and for an input without audio.
-    private let tracks: [UInt8?]
     /// The next packet of each input; `nil` if it has ended.
     private var heads: [CodedPacket?]
 
     /// Combines `main` with the audio of `audio`.
     ///
-    /// - Parameter audio: Inputs whose first audio tracks become tracks 1, 2, 3 … of the publication; the rest of them is
-    ///   left out.
+    /// - Parameter audio: Inputs whose audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
     /// - Throws: Errors of the inputs when they read their first packet.
     package init(_ main: any PublishInput, audio: [any PublishInput]) throws(MediaError) {
         self.inputs = [main] + audio
         self.picture = main.picture
         var all = main.parameters
-        var tracks: [UInt8?] = [nil]
         for (index, input) in audio.enumerated() {
-            let first = input.parameters.first { $0.kind == .audio }
-            tracks.append(first?.track)
-            guard var parameters = first else { continue }
+            guard var parameters = input.parameters.first(where: { $0.kind == .audio }) else { continue }
             parameters.track = UInt8(clamping: index + 1)
             all.append(parameters)
         }
         self.parameters = all
-        self.tracks = tracks
         self.heads = []
-        for index in self.inputs.indices { self.heads.append(try self.read(index)) }
+        for index in self.inputs.indices { self.heads.append(try Self.read(self.inputs[index], index)) }
     }
 
-    private func read(_ index: Int) throws(MediaError) -> CodedPacket? {
-        // A repeated file without audio has no end, so it is not searched for audio packets.
-        if index > 0, self.tracks[index] == nil { return nil }
-        while var packet = try self.inputs[index].next() {
+    private static func read(_ input: any PublishInput, _ index: Int) throws(MediaError) -> CodedPacket? {
+        while var packet = try input.next() {
             if index == 0 { return packet }
-            guard packet.kind == .audio, packet.track == self.tracks[index] else { continue }
+            guard packet.kind == .audio else { continue }
             packet.track = UInt8(clamping: index)
             return packet
         }
@@ -55,7 +46,7 @@ package final class CombinedInput: PublishInput {
         }
         guard let index = first?.index else { return nil }
         let packet = self.heads[index]
-        let following = try self.read(index)
+        let following = try Self.read(self.inputs[index], index)
         self.heads[index] = following
         return packet
     }
