@@ -29,7 +29,7 @@ package final class CombinedInput: PublishInput {
     }
 
     private static func read(_ input: any PublishInput, _ index: Int) throws(MediaError) -> CodedPacket? {
-        // Of a repeated file without audio, packets would be read without end.
+        // A repeated file without audio would be read without end.
         if index > 0, !input.parameters.contains(where: { $0.kind == .audio }) { return nil }
         while var packet = try input.next() {
             if index == 0 { return packet }
