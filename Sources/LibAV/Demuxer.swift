@@ -98,9 +98,9 @@ package final class Demuxer {
             let parameters = unsafe CodecParameters(
                 codec: codec, configuration: conversion?.configuration ?? configuration,
                 orientation: Self.orientation(of: stream))
-            self.parameters.append(parameters)
             let base = unsafe stream.pointee.time_base
             guard base.den > 0 else { continue }
+            self.parameters.append(parameters)
             self.tracks[index] = Track(
                 kind: kind, numerator: Int64(base.num) * Int64(Self.timescale), denominator: Int64(base.den),
                 parameters: parameters, conversion: conversion)
