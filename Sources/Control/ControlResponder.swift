@@ -104,7 +104,7 @@ package struct ControlResponder: Sendable {
     }
 
     private static let unanswered = ControlFailure.requestFailed(
-        "the command waits for the disk, and its result is not known yet",
+        "the reply is not made at once, for example because a command waits for the disk; the result is not known yet",
         fix: "check whether the command has taken effect")
 
     private func reply(

@@ -17,7 +17,7 @@ enum CheckedPost {
 
         var description: String {
             switch self {
-            case .url: "the URL is not of the form http[s]://HOST[:PORT]/PATH, without a user"
+            case .url: "the URL is not of the form http[s]://HOST[:PORT][/PATH] without a user name"
             case .timeout: "no answer in time"
             case .closed: "the connection was closed before the answer"
             case .connect(let reason): reason

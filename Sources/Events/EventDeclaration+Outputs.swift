@@ -7,7 +7,7 @@ extension EventDeclaration {
     private static let segments: [EventDeclaration] = [
         EventDeclaration("broadcast.active", "Viewers can play: the first playlists are published.", [Self.slate]),
         EventDeclaration(
-            "segment.published", "A segment was added to the playlists of all renditions.",
+            "segment.published", "A segment was added to the playlists of all renditions that are awake.",
             [
                 Self.mediaSequence, JSONField("firstTick", .integer, "Its first frame.", example: 2520),
                 JSONField("ticks", .count, "Number of its frames.", example: 60),
@@ -93,7 +93,8 @@ extension EventDeclaration {
                 JSONField("path", .string, "The directory of the recording.").optional, Self.reason("removed"),
             ]),
         EventDeclaration(
-            "output.failed", "An output has failed and is retried. The event of an RTMP output has url.",
+            "output.failed",
+            "An output's files could not be made or written, its directory was replaced, or the connection of an RTMP output has failed; the room writes or connects again. Only the event of an RTMP output has url.",
             [
                 Self.outputID.optional, Self.url.optional, Self.rendition.optional,
                 JSONField("level", .words(["alert_2"])).optional,

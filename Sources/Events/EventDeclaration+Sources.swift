@@ -39,7 +39,8 @@ extension EventDeclaration {
                     "picture", .orNull(.string), "Size and pixel format of a source that is live.",
                     example: name == "live" ? "1280x720 yuv420p" : .null),
                 JSONField(
-                    "graceUntil", .orNull(.date), "Program date-time until which the room waits for the publisher.",
+                    "graceUntil", .orNull(.date),
+                    "In source.reconnecting after a disconnect: program date-time until which the room waits for the publisher; otherwise null.",
                     example: name == "reconnecting" ? nil : .null),
                 JSONField(
                     "playable", .orNull(.boolean), "For a live source: whether viewers can play the room.",
@@ -59,7 +60,7 @@ extension EventDeclaration {
         EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
         EventDeclaration(
             "source.noise_suppression",
-            "The noise suppression of a source was suspended, because the machine is overloaded, has resumed, or has failed.",
+            "The noise suppression of a source has failed, was suspended because the machine is overloaded, or has resumed.",
             [
                 Self.uid,
                 JSONField("state", .words(["suspended", "resumed", "failed"]), "What has happened."),
@@ -103,7 +104,7 @@ extension EventDeclaration {
             [Self.uid, Self.streamType, JSONField("wasPublishing", .boolean, "Whether a publisher was disconnected.")]),
         EventDeclaration(
             "source.changed",
-            "A command has set a source's settings. Members that the command did not contain are null.",
+            "A command or an answer of the moderation webhook has set a source's settings. Members that it did not set are null.",
             [
                 JSONField("uid", .string, "The source's uid.", example: "1001"), Self.streamType,
                 JSONField("volume", .orNull(.integer), "Volume, in percent.", example: 80),
@@ -163,7 +164,8 @@ extension EventDeclaration {
             "ingest.unpublished", "A publisher has ended its stream.",
             [Self.uid, Self.reason("unpublished by the encoder")]),
         EventDeclaration(
-            "ingest.lost", "A publisher's connection was lost.", [Self.uid, Self.reason("connection closed")]),
+            "ingest.lost", "A publisher's connection was lost, or was closed by the room; reason says why.",
+            [Self.uid, Self.reason("connection closed")]),
         EventDeclaration(
             "ingest.refused", "A publisher was refused.",
             [
@@ -200,7 +202,10 @@ extension EventDeclaration {
         Self.relay(
             "relay.failed", "A relay could not connect or lost its connection, and tries again.",
             [Self.reason("connection refused"), Self.retry]),
-        Self.relay("relay.stopped", "A relay was removed, or its source has ended.", [Self.reason("deleted")]),
+        Self.relay(
+            "relay.stopped",
+            "A relay was removed, or the publisher of its source has left; in the second case the relay connects again when the publisher is back.",
+            [Self.reason("deleted")]),
         EventDeclaration(
             "pull.connecting", "The room connects to the server of a pulled source.", [Self.uid, Self.url]),
         EventDeclaration(

@@ -48,7 +48,8 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case bindFailed
     /// The room had no publisher for the time set in the pipeline: none came, or all have left.
     case idleTimeout
-    /// A WebRTC publisher got its answer and has never published: no valid connectivity check of it arrived in time.
+    /// A WebRTC publisher got its answer and has never published: no valid connectivity check of it arrived in time,
+    /// or its checks stopped.
     case iceFailed
 
     /// The number that NetEase's live service uses for this error; 0 if it has none.

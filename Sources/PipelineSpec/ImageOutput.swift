@@ -73,7 +73,7 @@ package struct ImageOutput: Sendable, Hashable {
     }
 
     static let rule = ObjectRule(
-        "a still image of the program as a JPEG file, written again every few seconds", ImageOutput(path: ""),
+        "a still image of the program as a JPEG file, written again at intervals", ImageOutput(path: ""),
         [
             Field("type", always: "image", isRequired: true, "the kind of output"),
             .outputID(\.outputID),

@@ -53,7 +53,7 @@ extension Pipeline.Control {
             [
                 Field(
                     "allowedHosts", \.allowedHosts, .list(of: .egressEntry, 0...64, standIn: .standIn),
-                    "servers that API requests may set for relays, rtmp outputs and webhooks, in addition to those that this file names: public (every global address), ranges such as 127.0.0.0/8, HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port, the default port of the URL's scheme; link-local and metadata addresses are never allowed"
+                    "servers that API requests may set for relays, rtmp outputs and webhooks, in addition to those that this file names: public (every global address), ranges such as 127.0.0.0/8, HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port, the default port of the URL's scheme; no entry allows link-local or metadata addresses"
                 )
             ])
     }

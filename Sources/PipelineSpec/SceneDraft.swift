@@ -102,7 +102,9 @@ struct SceneDraft: Sendable {
         let needed =
             count.lowerBound == count.upperBound ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
         log.mistake(
-            uids, "\(draft.layout.rawValue) takes \(needed), but \(draft.uids.count) are given",
+            uids,
+            "\(draft.layout.rawValue) takes \(needed) \(count.upperBound == 1 ? "user" : "users"), "
+                + "but \(draft.uids.count) \(draft.uids.count == 1 ? "is" : "are") given",
             fix:
                 "name \(needed), or use "
                 + "\(draft.uids.count == 1 ? "solo" : draft.uids.count == 2 ? "sideBySide" : "grid")"

@@ -28,7 +28,7 @@ struct SceneRules {
         if scene.speakingRing != nil, !self.pipeline.audio.speaking, log.isValid(join("speakingRing"), "audio.speaking")
         {
             log.mistake(
-                join("speakingRing"), "the room does not find out who speaks",
+                join("speakingRing"), "audio.speaking is off, so the room does not detect who speaks",
                 fix: "add \"speaking\": true to audio, or remove the ring")
         }
     }

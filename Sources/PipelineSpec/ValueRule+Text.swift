@@ -92,7 +92,7 @@ extension ValueRule where Value == String {
     /// A rule for a user's id: a string of 1 to 128 bytes without ASCII control characters, or an integer that is
     /// converted to a string.
     static var uid: ValueRule {
-        let wording = "1 to 128 characters in quotes, or an integer"
+        let wording = "1 to 128 bytes in quotes, or an integer"
         return ValueRule(
             schema: [JSONMember("type", .array(["string", "integer"]))],
             write: { .string($0) },

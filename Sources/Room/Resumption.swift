@@ -60,10 +60,12 @@ package struct Resumption: Sendable {
         if let reading, reading.state.roomID == roomID {
             state = reading.state
             if state.salt.isEmpty { state.salt = Self.newSalt() }
-            refused = reading.problems.map { Refusal(member: $0, reason: "it cannot be read") }
+            refused = reading.problems.map { Refusal(member: $0, reason: "the member cannot be read") }
         } else {
             self.isSetAside = true
-            let reason = reading == nil ? "it is damaged, or of another version" : "it is another room's"
+            let reason =
+                reading == nil
+                ? "commands.json is damaged, or of another version" : "commands.json belongs to another room"
             refused = [Refusal(member: CommandedState.name, reason: reason)]
         }
         if state.attempts >= Self.mostAttempts {
@@ -169,8 +171,10 @@ extension CommandedState {
         self.texts = self.texts.filter { !has(Self.text($0.key)) }
         self.scores = self.scores.filter { !has(Self.score($0.key)) }
         self.countdowns = self.countdowns.filter { !has(Self.countdown($0.key)) }
-        return changed.map { Resumption.Refusal(member: $0.name, reason: "the pipeline file has changed it") }
-            .sorted { $0.member < $1.member }
+        return changed.map {
+            Resumption.Refusal(member: $0.name, reason: "the member was changed in the pipeline file")
+        }
+        .sorted { $0.member < $1.member }
     }
 }
 

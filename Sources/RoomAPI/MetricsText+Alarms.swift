@@ -33,7 +33,8 @@ extension MetricsText {
         guard !backlogs.isEmpty else { return }
         self.family(
             "tandem_webhook_queue_events", .gauge,
-            "Events after the last one that the webhook has received, those of other types included.")
+            "Events after the last one that the webhook has received or that was skipped for it, those of other types included."
+        )
         let sums = Dictionary(backlogs.map { ($0.url, $0.events) }, uniquingKeysWith: +)
         for (url, events) in sums.sorted(by: { $0.key < $1.key }) {
             self.sample("tandem_webhook_queue_events", ["webhook": url], events)

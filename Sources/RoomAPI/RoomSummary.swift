@@ -17,7 +17,7 @@ package struct RoomSummary: Sendable {
         var lines = [
             "frames \(stats.ticks), late \(stats.late), lost \(stats.lost), scene switches \(stats.switches), "
                 + "segments \(facts.segments)",
-            "CPU \(JSONValue.thousandths(milliseconds).text) s, peak memory \(memory / 1024) MB",
+            "CPU \(JSONValue.thousandths(milliseconds).text) s, peak memory \(memory / 1024) MiB",
         ]
         if let latency { lines.append("latency from socket to playlist: p50 \(latency.p50) ms, p95 \(latency.p95) ms") }
         let parts = latencies.encodingPercentiles

@@ -115,7 +115,10 @@ private struct WebRTCReply: Reply {
         ReplyMember("damagedFrames", "frames dropped because packets of them or of an earlier frame are missing") {
             Int64(clamping: $0.statistics.damagedFrames)
         },
-        ReplyMember("dropped", "frames dropped because the room was full, or before a key frame") {
+        ReplyMember(
+            "dropped",
+            "frames and audio packets dropped because a queue for them was full, and frames dropped while waiting for a key frame"
+        ) {
             Int64(clamping: $0.statistics.dropped)
         },
         ReplyMember("refused", "datagrams that are not authentic, repeated, or malformed") {

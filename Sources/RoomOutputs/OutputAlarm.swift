@@ -56,7 +56,8 @@ package enum OutputAlarm {
         guard now &- noticed < Self.placeHolds else { return nil }
         return self.alarm(
             "output.moved", "alert_2",
-            "\(path) was moved away, emptied or mounted over while the room ran; all files are written there again")
+            "\(path) was moved away, emptied or mounted over while the room ran; the files that could be restored are written there again"
+        )
     }
 
     /// The alarms of the disks to which the outputs are written.

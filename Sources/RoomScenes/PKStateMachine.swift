@@ -90,7 +90,9 @@ package struct PKStateMachine: Sendable, Equatable {
             throw Refusal(
                 what: "the phase is \(self.phase.rawValue), not pk",
                 fix: self.phase == .punish
-                    ? "wait until the punishment ends, or end the PK" : "start a PK and wait for its countdown")
+                    ? "wait until the punishment ends, or end the PK"
+                    : self.phase == .countdown
+                        ? "wait until the countdown ends" : "start a PK and wait until its countdown ends")
         }
         return [self.enter(.punish, at: now, lasting: duration ?? self.durations.punish)]
     }

@@ -386,9 +386,9 @@ package struct SourceHealth: Sendable {
                 .gap, Self.level(gap.excess, self.rules.gap),
                 gap.isLoss
                     ? "no frame arrived for \(gap.length / milliseconds) ms, because packets were lost"
-                    : "nothing arrived for \(gap.length / milliseconds) ms, "
+                    : "the media had a gap of \(gap.length / milliseconds) ms, "
                         + "but \(gap.absorbed / milliseconds) ms are tolerated; "
-                        + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
+                        + (gap.isHeldUp ? "the network delayed it" : "none was sent"))
         }
         if let pace = figures.pace, self.isBehindOnTheWay(conditions) {
             note(

@@ -284,7 +284,10 @@ package final class SourceStills: Sendable {
         guard source.tapped.hasVideo || source.isFile else {
             return .notFound("source \(id) has no video", fix: "show its name instead of a still")
         }
-        return .notFound("source \(id) has sent no key frame yet", fix: "repeat the request in a second")
+        return .notFound(
+            source.isFile
+                ? "source \(id) has no video, or none of its frames is decoded yet"
+                : "source \(id) has sent no key frame yet", fix: "repeat the request in a second")
     }
 
     private static func removed(_ source: SourceID) -> ControlFailure {

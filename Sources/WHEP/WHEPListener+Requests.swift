@@ -38,7 +38,7 @@ extension WHEPListener {
         guard rendition.feed.isLive else { throw .notLiveYet }
         if self.viewers.count >= self.settings.maxViewers { self.crowdOut() }
         guard self.viewers.count < self.settings.maxViewers else {
-            throw .overloaded("the room has as many WebRTC viewers as it takes", retryAfter: 5)
+            throw .overloaded("the room has reached its maximum number of WebRTC viewers", retryAfter: 5)
         }
         // Before the answer, so that the profile of the stream is known, and audio is encoded from now on.
         self.wake(rendition)

@@ -190,7 +190,8 @@ struct CostModelTests {
         #expect(streams.egressBitsPerSecond == 0)
     }
 
-    @Test("coefficients of up to 2^63-1 do not overflow the computed cost", arguments: [100_000_000_000, Int64.max])
+    @Test(
+        "large coefficients, up to 2^63-1, do not overflow the computed cost", arguments: [100_000_000_000, Int64.max])
     func dearest(price: Int64) throws {
         var coefficients = CostCoefficients.reference
         for path: WritableKeyPath<CostCoefficients, Int64> in [

@@ -48,7 +48,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "the read token is for reads and gets 403 for control commands; a wrong or missing token gets 401; an empty one is refused",
+        "the read token is for reads, and commands get 403; a wrong or missing token gets 401; an empty read token permits nothing",
         arguments: [
             ("Bearer look", true, nil), ("Bearer look", false, 403), ("Bearer s3cret", true, nil),
             ("Bearer s3cret", false, nil), ("Bearer loo", true, 401), ("Bearer ", true, 401), (nil, true, 401),

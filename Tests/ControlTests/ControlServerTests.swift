@@ -234,7 +234,9 @@ struct ControlServerTests {
         #expect(error?.fix.contains("token") == true)
     }
 
-    @Test("with a token, the control server starts on 0.0.0.0; requests other than health probes need the token")
+    @Test(
+        "with a token, the control server starts on 0.0.0.0; commands and unknown paths need the token, health probes do not"
+    )
     func token() async throws {
         let room = FakeRoom()
         let server = try await Self.start("0.0.0.0:0", token: "s3cret", room: room)

@@ -27,7 +27,7 @@ struct FaultTests {
                 return [
                     FaultTests.source(
                         .network, "alert_2", "its network is too slow: 700 ms of media arrive per second"),
-                    FaultTests.source(.gap, "alert_3", "nothing arrived for 1100 ms, but 200 ms are tolerated"),
+                    FaultTests.source(.gap, "alert_3", "the media had a gap of 1100 ms, but 200 ms are tolerated"),
                     FaultTests.source(
                         .jitterBuffer, "alert_1", "900 ms of media wait, but its jitter buffer is 200 ms"),
                 ]

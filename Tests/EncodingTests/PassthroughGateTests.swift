@@ -284,7 +284,9 @@ struct PassthroughGateTests {
         #expect(room.changes.isEmpty && room.gate.reason(0)?.rawValue == why)
     }
 
-    @Test("passthrough is refused for a frame rate that differs from the canvas", arguments: [25, 24, 60, 15])
+    @Test(
+        "passthrough is refused for a frame rate that differs from the canvas's by more than 2 %",
+        arguments: [25, 24, 60, 15])
     func otherRate(fps: Int64) {
         var room = Room()
         room.configure()
@@ -434,7 +436,7 @@ struct PassthroughGateTests {
         for run in room.runs { #expect(zip(run, run.dropFirst()).allSatisfy { $1 == $0 + 1 }) }
     }
 
-    @Test("a frame that arrives after its tick ends passthrough")
+    @Test("a key frame that arrives after its tick ends passthrough")
     func late() {
         var room = Room()
         room.configure()
@@ -497,7 +499,8 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "a publisher with regular key frames, one that does not fit for another reason, and one in a PK are not asked")
+        "a publisher with regular key frames, one that does not fit for another reason, and one in a PK are not asked for key frames"
+    )
     func asksNobody() {
         var regular = Room()
         regular.configure()

@@ -36,7 +36,9 @@ struct PresetTests {
         return canvas.finish()
     }
 
-    @Test("the tandem presets have byte-identical configuration records, in the main and high profiles")
+    @Test(
+        "tandem-fast, tandem-faster and tandem-lowLatency have byte-identical configuration records, in the main and high profiles"
+    )
     func family() throws {
         for profile in ["main", "high"] {
             let records = try [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency].map {
@@ -102,7 +104,7 @@ struct PresetTests {
         }
     }
 
-    @Test("each tandem preset delays frames by exactly its lookahead, the low-latency one by at most three")
+    @Test("each tandem preset delays frames by exactly its lookahead, the low-latency ones by at most three")
     func delay() throws {
         for preset in [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency, .tandemRealtime] {
             let encoder = try VideoEncoder.open(Self.settings(preset), place: "test")

@@ -189,7 +189,7 @@ struct StandbyEncoderTests {
     }
 
     @Test(
-        "libx264 continues with the first frame without a packet, as an IDR frame; no frame is lost and the grid stays",
+        "if a hardware encoder fails, libx264 continues with an IDR frame at the first one without a packet; none is lost, the grid stays",
         arguments: [
             (Fault.throwing(40), 40), (.throwing(0), 0), (.throwing(64), 64), (.silent(40), 40), (.stalled(40), 40),
             (.skips(40), 40), (.withoutKey(64), 64), (.forgets(95), 95), (.forgets(99), 99), (.throwsAfter(40), 41),

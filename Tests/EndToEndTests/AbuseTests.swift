@@ -17,7 +17,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a flood of idle connections and wrong keys costs a room at most 100 MB of memory and no frame; a new publisher is live in 2 s"
+            "a flood of idle connections and wrong keys costs a room at most 100 MiB of memory and no frame; a new publisher is live in 2 s"
         )
         func abuse() throws {
             let work = try WorkDirectory()
@@ -103,7 +103,7 @@ extension EndToEnd {
             return sources
         }
 
-        /// Resident memory in megabytes.
+        /// Resident memory in MiB.
         private static func memory(_ pid: pid_t) -> Double {
             let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0

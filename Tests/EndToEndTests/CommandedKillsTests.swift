@@ -51,7 +51,7 @@ extension Unhurried.Records {
             var faults: [String] = []
         }
 
-        @Test("the list of commands for these tests has at least 40 commands, all with different names")
+        @Test("the list of control commands after which tests kill workers has at least 40, all with different names")
         func table() {
             #expect(RoomCommand.all.count >= 40)
             #expect(Set(RoomCommand.all.map(\.name)).count == RoomCommand.all.count)

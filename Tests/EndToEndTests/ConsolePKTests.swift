@@ -35,7 +35,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a PK, from solo to clip and layout, takes at most 40 mouse actions on the operator page; scenes and layout work by keyboard"
+            "inviting a guest, a PK, recording, a clip and a moved pane take at most 40 mouse actions; scenes and layout work by keyboard"
         )
         func mouse() throws {
             let browser = try Browser.start()

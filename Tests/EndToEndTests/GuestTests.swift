@@ -49,7 +49,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "after a source is added, put on air and removed 200 times, memory is within 8 MiB and threads within 2 of before"
+            "after a source and its scene on air are added and removed 200 times, memory is within 8 MiB and threads within 2 of before"
         )
         func many() throws {
             _ = try Media.require()

@@ -14,7 +14,7 @@ extension Unhurried.Frames {
             """
 
         @Test(
-            "renditions of full and half frame rate have all frames and the same key frame times; every playlist decodes alone"
+            "a rendition of half the frame rate has every second frame and the same key frame times; every playlist decodes alone"
         )
         func offline() throws {
             let media = try Media.require()

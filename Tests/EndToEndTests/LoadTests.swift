@@ -12,7 +12,7 @@ extension EndToEnd {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
 
         @Test(
-            "players with blocking reloads get at least 90 % of the parts; slow readers and a flood of requests add at most 64 MB of memory"
+            "players with blocking reloads get a reply for 90 % of the parts or more; slow readers and floods add at most 64 MiB of memory"
         )
         func viewers() throws {
             let room = try LoadedRoom.start()
@@ -42,7 +42,7 @@ extension EndToEnd {
             let result = try room.load(["connections=100"] + size)
             expectTiming(result["flood"], atLeast: Self.isFull ? 100_000 : 2_000, "answered requests")
             #expect(result["floodErrors"] == 0)
-            #expect(result["extraMB"] <= 64)
+            #expect(result["extraMiB"] <= 64)
             if Self.isFull { expectTiming(result["late"], atMost: 0, "late frames") }
         }
     }
@@ -110,11 +110,11 @@ private struct LoadedRoom {
             figures.values[name] = (value as? NSNumber)?.doubleValue
         }
         figures.values["extraCPU"] = cpu - self.idle.cores
-        figures.values["extraMB"] = largest - self.idle.memory
+        figures.values["extraMiB"] = largest - self.idle.memory
         figures.values["late"] = try self.late() - late
         EndToEnd.report(
-            "load \(arguments.joined(separator: " ")): \(line) cores \(figures["extraCPU"]) and MB "
-                + "\(figures["extraMB"]) above idle, late ticks \(figures["late"])")
+            "load \(arguments.joined(separator: " ")): \(line) cores \(figures["extraCPU"]) and MiB "
+                + "\(figures["extraMiB"]) above idle, late ticks \(figures["late"])")
         return figures
     }
 
@@ -128,7 +128,7 @@ private struct LoadedRoom {
         return (ticks["late"] as? NSNumber)?.doubleValue ?? .infinity
     }
 
-    /// Resident memory in megabytes.
+    /// Resident memory in MiB.
     private static func memory(_ pid: pid_t) -> Double {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0

@@ -9,7 +9,7 @@ extension EndToEnd {
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "if a publisher disconnects, cleanly or not, playlists and the other pane go on; a return is on air 1 s after its key frame"
+            "after any disconnect of a publisher, playlists and the other pane go on; its return is on air at most 1 s after its key frame"
         )
         func cycles() throws {
             let media = try Media.require()

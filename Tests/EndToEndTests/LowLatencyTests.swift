@@ -5,7 +5,7 @@ extension Unhurried.Access {
     @Suite("Low-latency HLS from the viewers' listener, observed from outside")
     struct LowLatencyTests {
         @Test(
-            "a player that requests each hinted part with a blocking reload gets it, for video and audio; ffmpeg plays without warnings"
+            "a player that requests each hinted part with a blocking reload gets it on both tracks; ffmpeg warns only of duplicated MOOVs"
         )
         func parts() throws {
             let media = try Media.require()

@@ -30,7 +30,7 @@ extension Unhurried.Frames {
         }
 
         @Test(
-            "lint-hls finds overwritten bytes inside a coded slice of a video segment, although lengths and headers are intact"
+            "lint-hls finds a coded slice whose middle half is overwritten, although lengths and headers are intact"
         )
         func overwrittenSliceIsFound() throws {
             let media = try Media.require()

@@ -114,7 +114,7 @@ extension Unhurried.Access {
         }
 
         @Test(
-            "tandem plan --rooms prints machines, and prices from a price file; without one, the total is null; bad options are refused"
+            "tandem plan --rooms prints machines, and prices from a price file; without prices, the total is null; bad options are refused"
         )
         func rooms() throws {
             let file = "\(EndToEnd.root)/pipelines/pk-landscape.json"

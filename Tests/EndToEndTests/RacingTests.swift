@@ -123,7 +123,7 @@ extension EndToEnd {
             return row.compactMapValues { ($0 as? NSNumber)?.intValue }
         }
 
-        /// Resident memory in megabytes.
+        /// Resident memory in MiB.
         private static func memory(_ pid: pid_t) -> Double {
             let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0

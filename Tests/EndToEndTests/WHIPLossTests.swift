@@ -48,7 +48,7 @@ extension EndToEnd {
         ]
 
         @Test(
-            "over seven lossy networks, WHIP publishers lose no more frames than a limit for each; the RTMP pane repeats one in 5 s at most"
+            "over seven lossy networks, WHIP publishers keep to limits of lost frames or gaps; an RTMP pane repeats a frame per 5 s at most"
         )
         func networks() throws {
             let media = try Media.require()

@@ -74,7 +74,9 @@ struct DateRangeTests {
         #expect(later[place - 1].hasPrefix("#EXT-X-PROGRAM-DATE-TIME") && later[place + 2].contains("-6.m4s"))
     }
 
-    @Test("a closed date range leaves the playlist when it ends before the first segment, an open one never")
+    @Test(
+        "a closed date range leaves the playlist when it ends at or before the start of the first segment, an open one never"
+    )
     func leaving() {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)

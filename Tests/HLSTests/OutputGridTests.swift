@@ -40,7 +40,7 @@ struct OutputGridTests {
     }
 
     @Test(
-        "an invalid grid is refused with the field's name",
+        "an invalid grid is refused with the field's name or the reason",
         arguments: [
             (0, 32, 2, 16, "fps"), (61, 32, 2, 16, "fps"), (30, 0, 2, 16, "gopFrames"), (30, 32, 0, 16, "segmentGops"),
             (30, 32, 2, 0, "partFrames"), (30, 32, 2, 15, "partFrames"), (30, 32, 3, 64, "partFrames"),

@@ -120,7 +120,7 @@ struct SubtitleTests {
         #expect(!Self.text(&cues, 0, 0..<2).contains("good"))
     }
 
-    @Test("the ninth cue at the same time is refused; eight short ones during a long one are not")
+    @Test("a ninth cue at the same time is refused; a long cue during 20 short ones in succession is not")
     func crowded() {
         var cues = SubtitleCues()
         let same = (0..<8).map { SubtitleCue(start: Int64($0), end: 1_000, text: "a") }

@@ -103,7 +103,7 @@ struct AlphaBlendTests {
     }
 
     @Test(
-        "alpha blending mixes all 256 samples over every third sample value, at every seventh alpha, to the nearest value"
+        "alpha blending mixes all 256 sample values over every third sample value, at every seventh alpha, to the nearest value"
     )
     func isExact() {
         let above = (0...255).map { UInt8($0) }

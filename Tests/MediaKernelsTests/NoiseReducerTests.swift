@@ -55,7 +55,7 @@ struct NoiseReducerTests {
     }
 
     @Test(
-        "random audio in random blocks comes out as from a plain loop in double precision, within 0.001",
+        "the noise reducer's output for random audio in random blocks equals that of a plain loop in double precision within 0.001",
         arguments: 0..<8)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 100)
@@ -68,7 +68,7 @@ struct NoiseReducerTests {
         #expect(worst < 1e-3, "\(worst)")
     }
 
-    @Test("any split into blocks yields the same output, in steps of 512 pairs")
+    @Test("the noise reducer yields the same output for any split into blocks, in steps of 512 pairs")
     func splits() {
         let samples = Self.signal(seconds: 1, noise: 0.01)
         let output = Self.run(samples, blocks: [1_024])
@@ -76,7 +76,9 @@ struct NoiseReducerTests {
         #expect(Self.run(samples, blocks: [1, 511, 960, 3_000, 0]) == output)
     }
 
-    @Test("noise falls by 10 dB and more within 3 s; a click comes out 512 pairs later with its level and its balance")
+    @Test(
+        "the noise reducer lowers noise by 10 dB and more within 3 s; a click comes out 512 pairs later with its level and its balance"
+    )
     func noiseAndClicks() {
         let samples = Self.signal(seconds: 4, noise: 0.01)
         let output = Self.run(samples, blocks: [1_024])
@@ -91,7 +93,7 @@ struct NoiseReducerTests {
         #expect(abs(power(output, late, 0) / power(output, late, 1) - 4) < 0.05)
     }
 
-    @Test("silence stays silence, and huge samples stay finite")
+    @Test("the noise reducer keeps silence silent and huge samples finite")
     func extremes() {
         let silent = Self.run([Float](repeating: 0, count: 96_000), blocks: [1_024])
         #expect(silent.allSatisfy { $0 == 0 })

@@ -32,7 +32,7 @@ struct SharedVariantsTests {
         #expect(asker.made == ["a", "b", "c", "all"])
     }
 
-    @Test("above the byte limit, only the playlist variant for all clients is rendered")
+    @Test("after a playlist variant has exceeded the byte limit, only the variant for all clients is rendered")
     func mostBytes() {
         var asker = Asker()
         #expect(asker.ask("a", bytes: 6) == "A")

@@ -126,7 +126,7 @@ struct ViewerPageScriptTests {
     }
 
     @Test(
-        "a player without the list of the whole window continues with the live list; one that was there is asked for ten times"
+        "a player without the list of the whole window continues with the live list; a list loaded before is requested ten times first"
     )
     func missingWholeList() throws {
         let printed = try Self.run(

@@ -250,7 +250,7 @@ struct EncryptionTests {
         #expect(Self.key(output, "720p-13.key") == nil)
     }
 
-    @Test("a successor with another secret, another rotation, no encryption or a lost key file is refused")
+    @Test("a successor with another secret or rotation, a lost key file, or encryption switched on or off is refused")
     func refused() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: try Self.settings())

@@ -60,7 +60,8 @@ struct IFrameTests {
     }
 
     @Test(
-        "after a restart, I-frame playlists continue their numbers and ranges; that of a removed rendition is deleted")
+        "after a restart, I-frame playlists continue their numbers and ranges, and those that the room no longer has are deleted"
+    )
     func continued() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())

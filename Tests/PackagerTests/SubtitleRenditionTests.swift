@@ -396,7 +396,9 @@ struct SubtitleRenditionTests {
         #expect(!seen.isEmpty && !seen.contains { $0.contains("SUBTITLES") })
     }
 
-    @Test("a name that another playlist has cannot name a subtitle rendition", arguments: ["720p", "index", "a/b", ""])
+    @Test(
+        "an invalid name, or one that another playlist has, cannot name a subtitle rendition",
+        arguments: ["720p", "index", "a/b", ""])
     func names(name: String) throws {
         let settings = try Output.settings {
             $0.subtitles = [SubtitleSettings(name: name, label: "a", language: "en")]

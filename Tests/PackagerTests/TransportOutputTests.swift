@@ -210,7 +210,9 @@ struct TransportOutputTests {
         #expect(marks == [true, false, false, true, false, false])
     }
 
-    @Test("a successor keeps its predecessor's MPEG-TS segments; files of another room are removed")
+    @Test(
+        "a successor keeps its predecessor's MPEG-TS segments and makes empty or truncated ones again; files of another room are removed"
+    )
     func successor() throws {
         let first = try Pair()
         let foreign = "#EXTM3U\n720p-9-1.ts\n../720p-9-2.ts\n"

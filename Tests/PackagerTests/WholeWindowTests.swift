@@ -142,7 +142,9 @@ struct WholeWindowTests {
         #expect(times[0]?.map(\.count) == [40, 40, 40] && times[1] == times[0])
     }
 
-    @Test("live playlists list the last minute of media; the `-dvr` playlists list all segments of the window")
+    @Test(
+        "live playlists list the last minute of media; the `-dvr` playlists list the whole window, at most 30 s behind while live"
+    )
     func lists() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(900, iFrames: true))

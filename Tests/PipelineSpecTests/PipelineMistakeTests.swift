@@ -161,7 +161,7 @@ struct PipelineMistakeTests {
             #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
             #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": ^18446744073709551615, "streamKey": "c" }"#,
             "sources[2].uid", "is a number too large to be exact, not a user id",
-            "write 1 to 128 characters in quotes, or an integer"),
+            "write 1 to 128 bytes in quotes, or an integer"),
     ]
 
     static let secrets: [Case] = [
@@ -185,7 +185,7 @@ struct PipelineMistakeTests {
             #"["1001"]"#, #"[^"zz"]"#, "scenes[0].uids[0]", #"there is no source with uid "zz""#,
             #"use "1001" or "2002""#),
         Case(
-            #"["1001"]"#, #"^["1001", "2002"]"#, "scenes[0].uids", "solo takes 1, but 2 are given",
+            #"["1001"]"#, #"^["1001", "2002"]"#, "scenes[0].uids", "solo takes 1 user, but 2 are given",
             "name 1, or use sideBySide"),
         Case(#"["1001"]"#, "^[]", "scenes[0].uids", "has 0 elements", "add at least 1"),
         Case(

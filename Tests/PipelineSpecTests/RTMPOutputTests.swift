@@ -59,7 +59,7 @@ struct RTMPOutputTests {
         #expect(!text.contains("hunter2k") && !text.contains("hunter2 k"), "\(text)")
     }
 
-    @Test("an offline room may have no rtmp output, and an encrypted one may not serve FLV, which is clear")
+    @Test("an offline room may have no rtmp output, and an encrypted hls output may not serve FLV, which is clear")
     func combinations() {
         let offline = Self.document(#""url": "rtmp://h/live/hunter2k""#)
             .replacing(#""room": {"#, with: #""clock": "offline", "durationSeconds": 1, "room": {"#)

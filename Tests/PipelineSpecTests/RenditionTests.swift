@@ -9,7 +9,9 @@ struct RenditionTests {
         }
     }
 
-    @Test("the default ladder is 720p, 480p, 360p and 240p, none larger than the canvas, and audio only")
+    @Test(
+        "the default ladder begins with the canvas's size, at most 720p, followed by the smaller of 480p, 360p and 240p, and audio only"
+    )
     func knownLadders() {
         #expect(
             self.ladder(1280, 720) == [
@@ -64,7 +66,7 @@ struct RenditionTests {
     }
 
     @Test(
-        "on canvases of 64 to 1920 pixels per side, default renditions are no larger, have even sizes and keep the aspect ratio"
+        "on canvases of 64 to 1920 pixels per side, at most 8:1, default renditions are no larger, of even size and the same aspect ratio"
     )
     func ladderFitsAnyCanvas() {
         for width in stride(from: 64, through: 1920, by: 58) {

@@ -369,7 +369,9 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("a merge patch keeps members that it does not name, secrets included; its errors have no line numbers")
+    @Test(
+        "a merge patch keeps members that it does not name, secrets included; errors in the merged document have no line numbers"
+    )
     func patches() throws {
         let first = try Self.read(Documents.room)
         let second = try first.patched(Array(#"{"room":{"title":"t"}}"#.utf8)).get().document

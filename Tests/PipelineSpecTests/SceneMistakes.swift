@@ -118,6 +118,6 @@ enum SceneMistakes {
             #"remove it, or write "policy": "perScene" in the pipeline's canvas"#),
         Case(
             #""layout": "solo", "uids": ["1001"]"#, #""layout": "pip", "uids": ^["1001"]"#, "scenes[0].uids",
-            "pip takes 2, but 1 are given", "name 2, or use solo"),
+            "pip takes 2 users, but 1 is given", "name 2, or use solo"),
     ]
 }

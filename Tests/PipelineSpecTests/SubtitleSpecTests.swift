@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("subtitles")
+@Suite("Pipeline file: subtitles")
 struct SubtitleSpecTests {
     private static func report(_ subtitles: String, members: String = "", output: String = "") -> SpecReport {
         let outputs = output.isEmpty ? #"{ "type": "hls", "path": "out", "windowSeconds": 3600 }"# : output

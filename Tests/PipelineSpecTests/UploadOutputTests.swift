@@ -88,7 +88,7 @@ struct UploadOutputTests {
     }
 
     @Test(
-        "an image's size is as set, in proportion to one side, or at most 640 pixels per side",
+        "an image's size is as set, in proportion to one side, or at most 640 pixels per side, and at least 16",
         arguments: [
             (1280, 720, nil, nil, 640, 360), (720, 1280, nil, nil, 360, 640), (320, 180, nil, nil, 320, 180),
             (1280, 720, 320, nil, 320, 180), (1280, 720, nil, 90, 160, 90), (1280, 720, 100, 100, 100, 100),

@@ -21,7 +21,9 @@ struct AudioRingTests {
         #expect(self.read(ring, 998..<1_010) == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0])
     }
 
-    @Test("a gap in a source's audio becomes silence, an overlap keeps the earlier samples")
+    @Test(
+        "in a ring without fades, a gap in a source's audio becomes silence, and an overlap keeps the samples queued first"
+    )
     func gapsAndOverlaps() {
         var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 0)

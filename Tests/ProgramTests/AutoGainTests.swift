@@ -21,7 +21,7 @@ struct AutoGainTests {
         #expect(VoiceSignal.largestStep(output) < VoiceSignal.largestStep(voice) * 6)
     }
 
-    @Test("in a pause the gain stays, so noise is not raised")
+    @Test("in a pause the gain rises by at most 1 dB, so that noise is hardly raised")
     func pause() {
         let gain = AutoGain()
         _ = self.run(gain, VoiceSignal.voice(seconds: 5, amplitude: 0.02))
@@ -37,7 +37,7 @@ struct AutoGainTests {
         #expect(self.run(gain, noise) == Array(noise[..<(noise.count / 2048 * 2048)]))
     }
 
-    @Test("the gain changes by at most 4 dB a second upward and 12 downward, within blocks as well")
+    @Test("the gain changes by at most 4 dB a second upward and 12 downward, from block to block")
     func slow() {
         let gain = AutoGain()
         var last = gain.gainDb
@@ -53,7 +53,7 @@ struct AutoGainTests {
         }
     }
 
-    @Test("turned off, the gain returns to 0 dB, and then the samples are those that come in")
+    @Test("when automatic gain is turned off, it returns to 0 dB, and then its output equals its input")
     func off() {
         let gain = AutoGain()
         _ = self.run(gain, VoiceSignal.voice(seconds: 4, amplitude: 0.01))
@@ -65,7 +65,7 @@ struct AutoGainTests {
         #expect(output.suffix(48_000) == voice[..<output.count].suffix(48_000))
     }
 
-    @Test("blocks of any length, also empty ones, come out with their length")
+    @Test("automatic gain returns blocks of any length, also empty ones, with their length")
     func lengths() {
         let gain = AutoGain()
         for pairs in [0, 1, 960, 2_048, 5_000, 1_115] {

@@ -253,7 +253,7 @@ struct CaptionSwitchTests {
         #expect(captions.take(at: 6, onAir: Self.anna, hidden: []).isEmpty)
     }
 
-    @Test("when the publication ends, its text is erased after its last captions")
+    @Test("when a publication ends, its caption text is erased after its last captions")
     func ended() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.source(Self.anna), fps: 30, lanes: [Self.anna: inbox])

@@ -35,7 +35,7 @@ struct NoiseSuppressorTests {
         return output
     }
 
-    @Test("fft lowers steady noise by 10 dB and more within 3 s, and leaves speech within 2 dB")
+    @Test("noise suppression `fft` lowers steady noise by 10 dB and more within 3 s, and leaves speech within 2 dB")
     func noiseFalls() {
         let voice = VoiceSignal.voice(seconds: 6, amplitude: 0.05)
         let noisy = VoiceSignal.sum(voice, VoiceSignal.noise(seconds: 6, level: -50))
@@ -49,7 +49,9 @@ struct NoiseSuppressorTests {
         #expect(abs(speech - wanted) < 2)
     }
 
-    @Test("with fft, every block comes out with its position, at most two blocks late, and at the same sample")
+    @Test(
+        "with noise suppression `fft`, every block comes out with its position, at most two blocks late, and at the same sample"
+    )
     func timeIsKept() {
         let voice = VoiceSignal.voice(seconds: 3, amplitude: 0.05)
         let output = self.run(NoiseSuppressor(.fft, place: "test"), voice, seams: [3, 70])
@@ -61,7 +63,9 @@ struct NoiseSuppressorTests {
         #expect(VoiceSignal.shift(of: output.samples, against: voice, from: 1) == 0)
     }
 
-    @Test("turning fft on and off makes no click and no shift; when it is off, the samples are those that come in")
+    @Test(
+        "turning noise suppression `fft` on and off makes no click and no shift; when it is off, the samples are those that come in"
+    )
     func liveChange() {
         let tone = VoiceSignal.voice(seconds: 4, amplitude: 0.05)
         let suppressor = NoiseSuppressor(place: "test")
@@ -123,7 +127,7 @@ struct NoiseSuppressorTests {
         #expect(abs(levels[0] - levels[1]) < 1, "\(levels)")
     }
 
-    @Test("if a model cannot be used, that is reported once, and the audio is not changed")
+    @Test("if a noise model cannot be used, that is reported once, and the audio is not changed")
     func unusableModel() {
         let voice = VoiceSignal.voice(seconds: 0.5, amplitude: 0.05)
         let suppressor = NoiseSuppressor(.model(path: "/nonexistent/model"), place: "decode[7]")
@@ -137,7 +141,7 @@ struct NoiseSuppressorTests {
         #expect(!suppressor.isActive)
     }
 
-    @Test("a model whose layers do not fit together, or that is truncated, is recognized")
+    @Test("a noise model whose layers do not fit together, or that is truncated, is reported as unusable")
     func brokenModels() {
         func problem(_ text: String) -> String? { NoiseModel.problem(in: Array(text.utf8)) }
         #expect(problem(Self.transparent) == nil)

@@ -28,7 +28,7 @@ struct OfflineRateTests {
     private static let (width, height) = (64, 48)
 
     @Test(
-        "an offline job ends, and each tick shows a frame near its time and has audio, at frame rates of 5 to 60 on 1 to 60",
+        "an offline job ends, and each tick shows a frame near its time and has audio, for files of 5 to 60 fps on canvases of 1 to 60 fps",
         arguments: Self.jobs)
     func ends(_ job: Job) throws {
         let run = try Self.run(job, ticks: nil)

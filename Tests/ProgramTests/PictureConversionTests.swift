@@ -73,7 +73,9 @@ struct PictureConversionTests {
         #expect(VideoOrientation(displayMatrix: []) == .upright)
     }
 
-    @Test("if the size changes with every frame, graphs are built for one frame in eight and the others are dropped")
+    @Test(
+        "if the size changes with every frame, graphs are built for the first four, then for one frame in eight; the others are dropped"
+    )
     func changesAreBounded() throws {
         let normalizer = PictureNormalizer(place: "test")
         var count = 0

@@ -21,7 +21,9 @@ struct WakeCoalescerTests {
         calls.map { coalescer.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
     }
 
-    @Test("a visible source wakes its decoder's thread for every packet, a hidden one every 60 ms")
+    @Test(
+        "with a jitter buffer of 200 ms, a visible source wakes its decoder's thread for every packet, a hidden one every 60 ms"
+    )
     func hidden() {
         var coalescer = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let seen = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }

@@ -9,7 +9,7 @@ struct ConnectionLimiterTests {
 
     static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("a connection over its address's limit closes the oldest connection of that address, and no other")
+    @Test("a connection over its address's limit closes that address's connection that stalled first, and no other")
     func perAddress() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 2)
         let one = try Self.address("192.0.2.1")

@@ -162,7 +162,7 @@ struct FeedCoreTests {
     }
 
     @Test(
-        "passthrough packets get rising decode timestamps, which after ten packets are never later than their pts",
+        "passthrough packets get rising decode timestamps, which after eleven packets are never later than their pts",
         arguments: [1, 2, 4])
     func passed(depth: Int64) {
         var times = TagTimestamps()
@@ -224,7 +224,7 @@ struct TagQueueTests {
         return times
     }
 
-    @Test("the tag queue skips tags that are in the reader's backlog, and starts at the next key frame")
+    @Test("a tag queue with a start time skips the tags up to it and starts at the next key frame")
     func begins() {
         var queue = TagQueue(after: 25 * 40)
         for number in 20..<60 { queue.push(Self.tag(number), now: 0) }

@@ -281,7 +281,9 @@ struct PushCoreTests {
         #expect(line.core.lastFailure == .refused)
     }
 
-    @Test("an output's retry delays double from 0.5 s to 15 s, and start over after a connection that was stable")
+    @Test(
+        "with the lowest random value, an output's retry delays double from 0.5 s to 15 s, and start over after a stable connection"
+    )
     func backoff() throws {
         let line = try Line()
         var waits: [Int] = []

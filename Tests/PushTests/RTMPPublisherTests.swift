@@ -54,7 +54,7 @@ struct RTMPPublisherTests {
     }
 
     @Test(
-        "the remedy for a refusal is a room that runs if the room has ended, none if the text has one, else to check app and key"
+        "the remedy for a refusal is a room that runs if the room has ended, none if the text has one, app and key if it is unknown"
     )
     func remedies() {
         #expect(RTMPPublisher.remedy(for: PublishRefusal.ended.text) == "publish to a room that runs")

@@ -55,7 +55,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.allSatisfy { $0.timescale == 1000 && $0.arrival == 77 && $0.kind == .video })
     }
 
-    @Test("a key frame is one with an IDR slice, whatever the tag's flag says")
+    @Test("an IDR slice makes an H.264 frame a key frame, the tag's key frame flag does not")
     func keyFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())

@@ -360,7 +360,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "deleteStream, closeStream and FCUnpublish, alone or all together, unpublish once",
+        "deleteStream, closeStream, or FCUnpublish twice and then deleteStream, unpublish once",
         arguments: [
             [("deleteStream", [AMF0Value.null, .number(1)])], [("deleteStream", [.null, .string("key")])],
             [("deleteStream", [.null, .number(99)])], [("deleteStream", [])], [("closeStream", [.null])],

@@ -227,7 +227,7 @@ struct SupplementalTimeTests {
         #expect(run.packets.last?.wallClock == nil)
     }
 
-    @Test("onFI, and `ts` in any data message, give a wall clock time; onMetaData is still delivered")
+    @Test("onFI, and `ts` in onTextData and onMetaData, give a wall clock time; onMetaData is still delivered")
     func messages() {
         func object(_ name: String, _ value: AMF0Value) -> AMF0Value { .object([AMF0Property(name, value)]) }
         let fi = AMF0Writer.bytes([

@@ -16,7 +16,7 @@ struct EncryptedRoomTests {
         FileManager.default.contents(atPath: path).map { [UInt8]($0) }
     }
 
-    @Test("an encrypted room's recording has the same files as an unencrypted room's, unlike its live segments")
+    @Test("an encrypted room's recording has the same unencrypted files as that of an unencrypted room")
     func recording() throws {
         let room = try RecordedRoom()
         let plain = try RecordedRoom(like: room)

@@ -189,7 +189,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "a room in a bucket that is started again during its removal keeps its playlists and its new objects",
+        "a room in a bucket that is started again during its removal keeps the playlists that are not yet removed and its new objects",
         arguments: [
             // A playlist that is still to be deleted; a new name; a name that another program could have.
             ("720p-1-0.m4s", "720p.m3u8"), ("720p-1-0.m4s", "720p-2-0.m4s"), ("still.vtt", "zzz.bin"),
@@ -284,7 +284,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "a bucket listing that repeats itself, has an empty page before the last, or is not in order is an error",
+        "a bucket listing that repeats itself, has more than 100 empty pages in a row, or is not in order is an error",
         arguments: [
             ObjectPage([], next: "t"), ObjectPage([StoredObject(key: "a", bytes: 1, modified: 1)], next: "t"),
             ObjectPage(["b", "a"].map { StoredObject(key: $0, bytes: 1, modified: 1) }, next: nil),

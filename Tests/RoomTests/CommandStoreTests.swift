@@ -182,7 +182,9 @@ struct CommandStoreTests {
         #expect(blocked.content?.scores["pk"]?.left == 49)
     }
 
-    @Test("the end of the room deletes commands.json and its backup; a worker that hands over keeps both")
+    @Test(
+        "the end of the room deletes commands.json and the copy that was set aside; a worker that hands over keeps both"
+    )
     func discarded() {
         let disk = Disk()
         let store = Self.store(disk)

@@ -66,7 +66,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a lag just above the limit causes the overload steps in order: the first after 1 s, then one every 1.3 s, holding frames last"
+        "a lag just above the limit causes overload steps in order: the first after 1 s, then one every 1.3 s, holding frames after 17 s"
     )
     func oneByOne() {
         var overload = Self.make()

@@ -12,7 +12,7 @@ extension InProcess {
         }
 
         @Test(
-            "while the other rendition sleeps, only key frames are decoded; it wakes where a segment of the room begins"
+            "while all but the passed-through rendition sleep, only key frames are decoded; a sleeping one wakes where a segment begins"
         )
         func sleeping() async throws {
             let directory = try RoomDirectory()

@@ -116,7 +116,7 @@ extension InProcess {
         }
 
         @Test(
-            "nine publishers that disconnect and return are each shown within 1 s of their key frame, and are live again"
+            "the first frame of each of nine publishers that return is decoded within 1 s of its key frame, and each is live again"
         )
         func nine() async throws {
             let directory = try RoomDirectory()

@@ -77,7 +77,7 @@ extension InProcess {
         }
 
         @Test(
-            "PATCH adds a PK, which starts automatically; while it runs its end stays and it cannot be removed, afterwards it can"
+            "PATCH adds a PK, which starts automatically; while it runs its end time stays and it cannot be removed, afterwards it can"
         )
         func patched() async throws {
             let directory = try RoomDirectory()

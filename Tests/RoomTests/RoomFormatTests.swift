@@ -213,7 +213,7 @@ extension InProcess {
             #expect(abs(frames.count - (isAudioLonger ? 270 : 180)) <= 2, "\(frames.count) frames")
         }
 
-        @Test("a looping file without a duration in the pipeline is refused, unless --duration is given")
+        @Test("an offline job with a looping file and without a duration is refused, unless --duration is given")
         func loopsForAWhile() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -29,7 +29,9 @@ extension InProcess {
             return errors.first?[key: "path"]?.string
         }
 
-        @Test("a guest added to a live PK by PATCH is seen and heard, and removed by PATCH; no tick is late or lost")
+        @Test(
+            "a guest added by PATCH to a live room of two publishers is seen and heard, and removed by PATCH; no tick is late or lost"
+        )
         func guest() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

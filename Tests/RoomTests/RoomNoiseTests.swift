@@ -15,7 +15,7 @@ extension InProcess {
         }
 
         @Test(
-            "PATCH turns it on and off without a gap in the audio; a model that is missing, damaged or not allowed is refused"
+            "PATCH turns noise suppression on and off without a gap in the audio; a model that is missing, damaged or not allowed is refused"
         )
         func liveChange() async throws {
             let directory = try RoomDirectory()

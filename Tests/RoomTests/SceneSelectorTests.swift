@@ -182,7 +182,7 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is connecting, a is gone")
     }
 
-    @Test("the phases of a PK follow one another by timer, and each shows its scene")
+    @Test("the phases of a PK follow one another by timer, and each phase that has a scene shows it")
     func phases() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -307,7 +307,9 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 18 * Self.second).shows.isEmpty)
     }
 
-    @Test("pk:start is refused without a source of the PK, while a PK runs, and in a room without `pk`")
+    @Test(
+        "pk:start is refused without a source of the PK, while a PK runs, and in a room without `pk` if it names no scene"
+    )
     func refusals() throws {
         var room = Kit.room()
         _ = room.comes(Kit.a, now: 0)

@@ -31,7 +31,7 @@ struct ServiceNoticesTests {
         }
     }
 
-    @Test("READY and STOPPING are sent once, STATUS whenever it changes")
+    @Test("apart from reloads, READY and STOPPING are sent once, and STATUS whenever it changes")
     func phases() {
         let notices = Manager()
         #expect(notices.next(Self.view(.starting), now: 0).isEmpty)

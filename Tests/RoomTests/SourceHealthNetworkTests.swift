@@ -92,13 +92,13 @@ struct SourceHealthNetworkTests {
         // The frame of 10,197 ms arrived before the gap, that of 10,230 ms at 10,900 ms.
         #expect(
             held.health.findings[0].message
-                == "nothing arrived for 703 ms, but 233 ms are tolerated; the network delayed it")
+                == "the media had a gap of 703 ms, but 233 ms are tolerated; the network delayed it")
         var paused = Publisher { $0.fps = 30 }
         paused.run(10)
         paused.pause(700)
         paused.run(5)
-        #expect(paused.health.findings[0].message.hasSuffix("are tolerated; nothing was sent"))
-        #expect(paused.health.findings[0].message.hasPrefix("nothing arrived for 7"))
+        #expect(paused.health.findings[0].message.hasSuffix("are tolerated; none was sent"))
+        #expect(paused.health.findings[0].message.hasPrefix("the media had a gap of 7"))
     }
 
     @Test(
@@ -133,7 +133,9 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.level == level)
     }
 
-    @Test("a gap of 700 ms raises no alert with a jitter buffer of 720 ms; twice that amount of buffered media does")
+    @Test(
+        "a gap of 700 ms raises no alert with a jitter buffer of 720 ms; more than twice that buffer of waiting media does"
+    )
     func deeper() {
         var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
         publisher.conditions.depth = 720 * Self.ms

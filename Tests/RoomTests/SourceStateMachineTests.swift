@@ -281,7 +281,7 @@ struct SourceStateMachineTests {
         #expect(longer.isGivenUp)
     }
 
-    @Test("a source whose publisher sends only audio is live after one second")
+    @Test("in a room with video, a source whose publisher sends only audio is live after one second")
     func audioOnly() {
         var source = SourceStateMachine(rules: Kit.rules)
         for event in [SourceStateMachine.Event.published, .arrived, .firstAudioDecoded] {

@@ -104,7 +104,9 @@ struct SourceStillsTests {
         #expect(isGranted(Self.first, 3 * second))
     }
 
-    @Test("a still has square pixels, keeps the aspect ratio, is not enlarged and not taller than twice its width")
+    @Test(
+        "a still has square pixels and the aspect ratio, at most the width and twice it in height, and is enlarged only to 16 pixels a side"
+    )
     func sizes() {
         func size(_ width: Int, _ height: Int, _ across: Int32 = 1, _ down: Int32 = 1, to wanted: Int) -> [Int] {
             var format = PictureFormat.canvas(width: width, height: height)

@@ -61,7 +61,7 @@ struct StartingMediaTests {
     }
 
     @Test(
-        "HEVC, AV1 and VP9 start the program only with a key frame",
+        "video in HEVC, AV1 and VP9 starts the program only with a key frame",
         arguments: [
             CodecName.hevc, .av1, .vp9,
         ])

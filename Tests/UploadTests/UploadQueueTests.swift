@@ -479,7 +479,8 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "of several waiting thumbnails only the newest is sent, one at a time, and the room's end does not wait for it")
+        "of several waiting versions of a thumbnail only the newest is sent, one request at a time, and the room's end does not wait for it"
+    )
     func extras() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put("thumb.jpg", [1], contentType: "image/jpeg")

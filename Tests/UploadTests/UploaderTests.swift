@@ -24,7 +24,7 @@ struct UploaderTests {
             files: Files(), clock: Stopped(), notify: notify)
     }
 
-    @Test("an uploader that was never started can be released; if ended, its listings count as unfinished")
+    @Test("an uploader that was never started can be released; if it is finished, its listings count as unfinished")
     func unused() async {
         _ = Self.uploader()
         let second = Self.uploader()

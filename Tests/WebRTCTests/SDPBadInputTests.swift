@@ -47,7 +47,7 @@ struct SDPBadInputTests {
         #expect(throws: WHIPError.self) { try SDPNegotiation.answer(to: bytes, settings: Offers.settings) }
     }
 
-    @Test("an offer of 64 KiB is answered, a byte more is refused, and so are long lines and many attributes")
+    @Test("a WHIP offer of 64 KiB is answered; a byte more, a line over 4,096 bytes or 513 attributes get 413")
     func sizes() throws {
         let filler = "a=x-unknown:" + String(repeating: "y", count: 4000) + "\r\n"
         var offer = Minimal.offer()

@@ -121,7 +121,7 @@ struct ViewerNegotiationTests {
     }
 
     @Test(
-        "viewers' offers with recvonly or sendrecv are accepted; with sendonly, inactive or two videos they are refused"
+        "viewers' offers with recvonly or sendrecv are accepted; sendonly, inactive, two videos, garbage and 100 kB are refused"
     )
     func directions() {
         for (direction, isAccepted) in [
