@@ -98,7 +98,7 @@ struct NALConversionTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let made = try Tool.require("ffmpeg").run([
             "-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=10:duration=1", "-c:v", "libx264", "-g", "5",
-            "-f", "mpegts", path,
+            "-sc_threshold", "0", "-f", "mpegts", path,
         ])
         try #require(made.code == 0, "\(made.errors)")
         let file = try Demuxer.open(path: path, place: "test")
