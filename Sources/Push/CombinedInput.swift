@@ -29,6 +29,8 @@ package final class CombinedInput: PublishInput {
     }
 
     private static func read(_ input: any PublishInput, _ index: Int) throws(MediaError) -> CodedPacket? {
+        // A repeated file without audio would be read without end.
+        if index > 0, !input.parameters.contains(where: { $0.kind == .audio }) { return nil }
         while var packet = try input.next() {
             if index == 0 { return packet }
             // Of several audio tracks, only the first is announced.
