@@ -24,7 +24,8 @@ struct SlateEncoderTests {
             width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [128_000, 48_000],
             isOffline: false)
         // The short segments of a live room's start have an IDR frame at frame 16; slate must not.
-        settings.opening = try #require(StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1, 2, 1]))
+        settings.opening = StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1, 2, 1])
+        try #require(settings.opening != nil)
         let ladder = try EncodingStage.open(
             renditions: renditions, settings: settings,
             output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { _ in }))
