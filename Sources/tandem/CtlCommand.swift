@@ -52,8 +52,8 @@ struct ControlOptions: ParsableArguments {
             answer = try await client.send(method, path, body: text)
         } catch {
             StandardError.write(
-                "\(self.address) does not answer: \(ConnectionText.of(error)). Fix: check that the room runs; give --address, as in "
-                    + "\"control\" of the event room.ready\n"
+                "\(self.address) does not answer: \(ConnectionText.of(error)). Fix: check that the room runs; give --address, the control page "
+                    + "that the room printed (\"control\" of its event room.ready)\n"
             )
             throw ExitStatus.unavailable.code
         }
@@ -86,8 +86,8 @@ struct ControlOptions: ParsableArguments {
             throw code
         } catch {
             StandardError.write(
-                "\(self.address): \(ConnectionText.of(error)). Fix: check that the room runs; give --address, as in "
-                    + "\"control\" of the event room.ready\n")
+                "\(self.address): \(ConnectionText.of(error)). Fix: check that the room runs; give --address, the control page "
+                    + "that the room printed (\"control\" of its event room.ready)\n")
             throw ExitStatus.unavailable.code
         }
     }
