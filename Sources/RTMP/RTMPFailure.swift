@@ -75,7 +75,7 @@ extension RTMPFailure: CustomStringConvertible {
         case .limit(let limit): "limit exceeded: \(limit.rawValue)"
         case .desync(let desync): "invalid chunk stream: \(desync)"
         case .protocolViolation(let violation): "protocol violation: \(violation.rawValue)"
-        case .refused(let refusal): "refused: \(refusal.code)"
+        case .refused(let refusal): "the answer was \(refusal.code)"
         }
     }
 }
