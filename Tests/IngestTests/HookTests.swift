@@ -228,13 +228,18 @@ struct HookTests {
 
     @Test("a WHIP publisher from an address over the limit of webhook requests is refused before its offer is read")
     func whipLimit() async throws {
+        let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
-            $0.hook = PublishWebhookClient(
-                hook: PublishWebhook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
+            $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .srs), url: hook.url, timeout: 20_000_000_000)
         }
-        try await WHIPTests.with(clock: StillClock(), change) { server, url in
-            // The webhook cannot be reached, but each of these is a request.
-            for _ in 0..<32 { _ = try await TestPublisher.publish(server.url(TestServer.guestKey)) }
+        try await WHIPTests.with(clock: StandingClock(), change) { server, url in
+            for index in 1...32 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.guestKey))
+                try await publisher.finish()
+                await server.events.wait {
+                    $0.count { if case .unpublished = $0 { true } else { false } } == index
+                }
+            }
             // Its offer would be refused later.
             let reply = try await WHIPClient.post(url, key: TestServer.hostKey, video: nil, audio: nil)
             #expect(reply.status == 503, "\(reply.text)")
@@ -243,6 +248,7 @@ struct HookTests {
             }
             #expect(reasons.last == "there were too many webhook requests for its address")
         }
+        await hook.stop()
     }
 
     @Test(
