@@ -1,4 +1,5 @@
 import LibAV
+import MediaTypes
 import TestSupport
 import Testing
 
@@ -60,6 +61,48 @@ struct OverlayDrawingTests {
         let drawn = try canvas.overlaid(with: [Picture.Overlay(sprite, x: x, y: y)])
         #expect(drawn.format == canvas.format)
         #expect(Self.samples(drawn) == Self.samples(expected), "\(sprite.format) at \(x),\(y)")
+    }
+
+    @Test(
+        "a packed image, and a canvas from a pool, give the same samples as libavfilter's overlay", arguments: 0..<24)
+    func packedEquals(seed: Int) throws {
+        var random = TestRandom(seed: UInt64(100 + seed))
+        let canvas = try Self.canvas(
+            2 * Int.random(in: 30...90, using: &random), 2 * Int.random(in: 30...70, using: &random), &random)
+        let sprite = try Self.sprite(
+            2 * Int.random(in: 1...60, using: &random), 2 * Int.random(in: 1...40, using: &random), &random)
+        let (x, y) = (2 * Int.random(in: 0..<30, using: &random), 2 * Int.random(in: 0..<30, using: &random))
+        let graph = try FilterGraph.open(
+            "[a][b]overlay=x=\(x):y=\(y):format=yuv420[out]",
+            inputs: [
+                FilterGraph.Input(label: "a", format: canvas.format),
+                FilterGraph.Input(label: "b", format: sprite.format),
+            ], outputs: ["out"], fps: 30, place: "test")
+        let expected = Self.samples(try #require(try graph.run([canvas, sprite], pts: 0).first))
+        var scratch: [UInt8] = []
+        let own = sprite.packed(scratch: &scratch)
+        let packed = try #require(own)
+        let pool = try CanvasPool.open(canvas.format)
+        for round in 1...3 {
+            let drawn = try canvas.overlaid(with: [Picture.Overlay(packed, x: x, y: y)], in: pool)
+            #expect(drawn.format == canvas.format)
+            #expect(Self.samples(drawn) == expected, "\(sprite.format) at \(x),\(y), round \(round)")
+        }
+        #expect(Self.samples(try canvas.overlaid(with: [Picture.Overlay(packed, x: x, y: y)])) == expected)
+        let other = canvas.packed(scratch: &scratch)
+        #expect(other == nil, "a frame without an alpha plane is not packed")
+    }
+
+    @Test("a frame of a canvas pool is not written again while it is in use")
+    func pooledFramesAreOwn() throws {
+        var random = TestRandom(seed: 9)
+        let pool = try CanvasPool.open(.canvas(width: 64, height: 48))
+        let canvases = try (0..<4).map { _ in try Self.canvas(64, 48, &random) }
+        let drawn = try canvases.map { try $0.overlaid(with: [], in: pool) }
+        #expect(drawn.map { Self.samples($0) } == canvases.map { Self.samples($0) })
+        let other = try Self.canvas(32, 32, &random)
+        #expect(Self.samples(try other.overlaid(with: [], in: pool)) == Self.samples(other), "another format")
+        #expect(throws: MediaError.self) { try CanvasPool.open(.sprite(width: 64, height: 48)) }
     }
 
     @Test("an image outside the canvas, at a negative position or without an alpha plane is not drawn")
