@@ -93,6 +93,36 @@ struct OverlayDrawingTests {
         #expect(other == nil, "a frame without an alpha plane is not packed")
     }
 
+    @Test(
+        "colors and alpha side by side are used in place with the same result as a filter graph", arguments: 0..<12)
+    func sideBySide(seed: Int) throws {
+        var random = TestRandom(seed: UInt64(200 + seed))
+        let isRight = seed % 2 == 0
+        let (width, height) = (
+            2 * Int.random(in: 4...60, using: &random), 2 * Int.random(in: 4...30, using: &random)
+        )
+        let packed = try Self.canvas(2 * width, height, &random)
+        let below = try Self.canvas(128, 64, &random)
+        let (color, mask) = isRight ? (0, width) : (width, 0)
+        let graph = try FilterGraph.open(
+            "[in]split[a][b];[a]crop=\(width):\(height):\(color):0:exact=1[c];"
+                + "[b]crop=\(width):\(height):\(mask):0:exact=1,extractplanes=y,"
+                + "lut=y='clip(round((val-16)*255/219),0,255)'[m];[c][m]alphamerge[out]",
+            inputs: [FilterGraph.Input(label: "in", format: packed.format)], outputs: ["out"], fps: 30, place: "test")
+        let expected = try #require(try graph.run([packed], pts: 0).first)
+            .signalled(as: .sprite(width: width, height: height))
+        let before = Self.samples(packed)
+        let joined = try #require(
+            try packed.joined(alphaOnRight: isRight, in: Picture.alphaPool(packed.format)))
+        #expect(joined.format == expected.format)
+        #expect(Self.samples(joined) == Self.samples(expected))
+        let drawn = try [joined, expected].map {
+            Self.samples(try below.overlaid(with: [Picture.Overlay($0, x: 4, y: 2)]))
+        }
+        #expect(drawn[0] == drawn[1], "\(width)x\(height)")
+        #expect(Self.samples(packed) == before, "the frame itself is not changed")
+    }
+
     @Test("a frame of a canvas pool is not written again while it is in use")
     func pooledFramesAreOwn() throws {
         var random = TestRandom(seed: 9)
