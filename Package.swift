@@ -255,7 +255,9 @@ let package = Package(
         .testTarget(
             name: "OpenSSLCryptoTests", dependencies: ["TestSupport", "OpenSSLCrypto", "COpenSSL", "MediaTypes"],
             swiftSettings: judged),
-        .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
+        .testTarget(
+            name: "LibAVTests", dependencies: ["HLSTestKit", "LibAV", "MediaTypes", "MediaKernels"],
+            swiftSettings: judged),
         .testTarget(
             name: "ProgramTests",
             dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "Threading", "MediaTypes", "MediaKernels"],

@@ -80,7 +80,10 @@ package struct Fleet: Sendable, Hashable {
     package static let mostAtOnce = 20_000
 
     /// Average number of rooms at once in a steady state, rounded up.
-    package var atOnce: Int { (self.roomsPerHour * self.minutes + 59) / 60 }
+    package var atOnce: Int { Self.atOnce(roomsPerHour: self.roomsPerHour, minutes: self.minutes) }
+
+    /// Average number of rooms of one duration at once in a steady state, rounded up.
+    package static func atOnce(roomsPerHour: Int, minutes: Int) -> Int { (roomsPerHour * minutes + 59) / 60 }
 
     /// Finds the minimum number of machines; `nil` if there is no kind of room, a kind does not fit on a machine, more
     /// than `limit` machines are needed, or on average more than ``mostAtOnce`` rooms run at once.

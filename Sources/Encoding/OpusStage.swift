@@ -47,7 +47,8 @@ package final class OpusStage: Sendable {
     /// Sets whether packets are needed. Does not block; may be called on any thread.
     package func setNeeded(_ isNeeded: Bool) {
         let before = self.isNeeded.exchange(isNeeded, ordering: .relaxed)
-        // Blocks of before the pause may still be in the queue, so the position alone does not show it.
+        // Blocks of before the pause may still be in the queue, so the position alone does not show it. A full queue drops
+        // it without harm: the encoder from before the pause continues, and a gap is treated as one between blocks.
         if isNeeded, !before { _ = self.queue.offer(.begin) }
     }
 

@@ -29,6 +29,7 @@ package enum SlateEncoder {
         settings.isOffline = true
         settings.limiter = nil
         settings.gopFrames = frames
+        settings.opening = nil
         let coded = Mutex<[Int: [CodedPacket]]>([:])
         let failure = Mutex<MediaError?>(nil)
         let stage = try EncodingStage.open(

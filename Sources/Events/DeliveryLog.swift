@@ -11,6 +11,8 @@ import Synchronization
 /// ``Webhook/fingerprint``. Programs that do not know such a line ignore it.
 package final class DeliveryLog: Sendable {
     package static let name = "events.delivered"
+    /// Name of the file while it is written. A worker that is killed meanwhile leaves it behind.
+    package static let temporaryName = "events.delivered.new"
 
     private struct State {
         var delivered: [String: Int64]
@@ -112,7 +114,7 @@ package final class DeliveryLog: Sendable {
             return (state.delivered, state.refused)
         }
         guard let directory else { return }
-        let (path, temporary) = ("\(directory)/\(Self.name)", "\(directory)/\(Self.name).new")
+        let (path, temporary) = ("\(directory)/\(Self.name)", "\(directory)/\(Self.temporaryName)")
         if delivered.isEmpty, refused.isEmpty {
             unlink(path)
             return

@@ -82,7 +82,8 @@ extension EventDeclaration {
                 JSONField("count", .count, "New mappings since the previous event."),
             ]),
         EventDeclaration(
-            "source.undecodable", "The media of a source cannot be decoded.",
+            "source.undecodable",
+            "The video or an audio track of a source cannot be decoded; its other tracks continue.",
             [Self.uid, Self.reason("unsupported codec vp6"), Self.code("unsupportedCodec")]),
         EventDeclaration(
             "source.failed", "A file source cannot be read.", [Self.uid, Self.reason("no such file")]),

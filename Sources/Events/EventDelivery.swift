@@ -179,8 +179,8 @@ package final class EventDelivery: Sendable {
         var left: Int64 = 0
         while queue.delivered < last {
             let page = self.log.page(after: queue.delivered)
-            _ = queue.missed(page.missed)
-            left += page.missed + queue.drop(page, upTo: last)
+            _ = queue.missed(page.skipped)
+            left += page.skipped + queue.drop(page, upTo: last)
             if page.events.isEmpty { break }
         }
         self.notify(receiver.webhook, .removed(undelivered: left))
@@ -202,7 +202,7 @@ package final class EventDelivery: Sendable {
         while !Task.isCancelled, !queue.isDisabled {
             queue.types = receiver.webhook.types
             let page = self.log.page(after: queue.delivered, limit: 64)
-            if let notice = queue.missed(page.missed) { self.notify(receiver.webhook, notice) }
+            if let notice = queue.missed(page.skipped) { self.notify(receiver.webhook, notice) }
             let event = queue.next(in: page)
             self.note(queue, of: receiver)
             guard let event else {

@@ -26,16 +26,22 @@ package final class EventLog: Sendable {
     /// Events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {
         package var events: [EventRecord]
+        /// Number of events after the requested number that are not in ``events``, up to the last one that was dropped from
+        /// the log or, if the limit cut the page before it, up to the last event of the page; 0 if none was dropped.
+        package var missed: Int64
         /// Number of events after the requested number, up to the last one that was dropped from the log; 0 if none was.
         /// Events of ``EventLog/momentTypes`` among them may still be in ``events``.
-        package var missed: Int64
+        package var skipped: Int64
         /// Number of the latest event.
         package var last: Int64
         /// Whether the log is closed, so that no more events follow.
         package var isClosed: Bool
 
-        package init(events: [EventRecord], missed: Int64 = 0, last: Int64, isClosed: Bool = false) {
-            (self.events, self.missed, self.last, self.isClosed) = (events, missed, last, isClosed)
+        package init(
+            events: [EventRecord], missed: Int64 = 0, skipped: Int64 = 0, last: Int64, isClosed: Bool = false
+        ) {
+            (self.events, self.missed, self.skipped) = (events, missed, skipped)
+            (self.last, self.isClosed) = (last, isClosed)
         }
 
         /// The number after which the next page begins.
@@ -120,6 +126,7 @@ package final class EventLog: Sendable {
             var (event, moment) = (
                 Self.index(after: known, in: state.events), Self.index(after: known, in: state.moments)
             )
+            var isWhole = false
             while events.count < max(1, limit) {
                 let next = event < state.events.count ? state.events[event] : nil
                 let other = moment < state.moments.count ? state.moments[moment] : nil
@@ -130,12 +137,15 @@ package final class EventLog: Sendable {
                     events.append(next)
                     event += 1
                 } else {
+                    isWhole = true
                     break
                 }
             }
+            let dropped = max(known, state.dropped ?? 0)
+            let end = isWhole ? dropped : min(dropped, events.last?.sequence ?? dropped)
             return Page(
-                events: events, missed: max(0, (state.dropped ?? 0) - known), last: state.last,
-                isClosed: state.isClosed)
+                events: events, missed: end - known - Int64(events.count { $0.sequence <= end }),
+                skipped: dropped - known, last: state.last, isClosed: state.isClosed)
         }
     }
 

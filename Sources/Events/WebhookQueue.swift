@@ -61,7 +61,7 @@ package struct WebhookQueue: Sendable, Hashable {
         return nil
     }
 
-    /// Records that events were dropped from the log before they could be sent.
+    /// Records that events were dropped from the log before they could be sent; see ``EventLog/Page/skipped``.
     package mutating func missed(_ count: Int64) -> Notice? {
         guard count > 0, !self.isDisabled else { return nil }
         self.delivered += count

@@ -22,6 +22,14 @@ package struct ListenerReply: Sendable {
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
+        /// What produces the body of a stream or a WebSocket; nil for other bodies.
+        var producer: (any ReplyStream)? {
+            switch self {
+            case .stream(let stream), .socket(let stream): stream
+            case .none, .bytes, .buffers, .file: nil
+            }
+        }
+
         /// Number of bytes of the body; 0 for a stream or WebSocket, whose length is not known in advance.
         package var count: Int {
             switch self {

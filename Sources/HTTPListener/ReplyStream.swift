@@ -12,7 +12,8 @@ package protocol ReplyStream: AnyObject, Sendable {
     func whenMore(_ body: @escaping @Sendable () -> Void)
 
     /// Called when the listener takes no more pieces: the stream has ended, the client has left or is too slow, or the
-    /// listener stops.
+    /// listener stops. Called without any other call before if the listener takes no piece at all: for HEAD, or if the
+    /// client has left before the reply.
     func cancel()
 }
 

@@ -300,13 +300,17 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if loop.inEventLoop {
                 bound.value.0.answered(number, reply, bound.value.1)
             } else {
-                gate.pass { loop.execute { bound.value.0.answered(number, reply, bound.value.1) } }
+                let isPassed = gate.pass { loop.execute { bound.value.0.answered(number, reply, bound.value.1) } }
+                if !isPassed { reply.body.producer?.cancel() }
             }
         }
     }
 
     private func answered(_ number: UInt64, _ reply: ListenerReply, _ context: ChannelHandlerContext) {
-        guard number == self.number, case .waiting(let client) = self.state else { return }
+        guard number == self.number, case .waiting(let client) = self.state else {
+            reply.body.producer?.cancel()
+            return
+        }
         client.forget()
         self.begin(reply, context)
     }
@@ -333,6 +337,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func begin(_ reply: ListenerReply, _ context: ChannelHandlerContext) {
         if reply.isSocket, self.isStream {
+            reply.body.producer?.cancel()
             return self.sendHead(.plain(.badRequest, "WebSocket connections require HTTP/1.1"), nil, context)
         }
         guard case .file(let path, let size, _) = reply.body else { return self.sendHead(reply, nil, context) }
@@ -359,8 +364,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.hasNoEnd = !reply.hasLength && self.isHead && !self.isStream
         let closes = self.isLast && !self.isStream && !reply.isSocket
         self.writer.head(reply, closes: closes, date: self.service.date, context)
-        if reply.isSocket, !self.openSocket(context) { return self.close(context) }
+        if reply.isSocket, !self.openSocket(context) {
+            reply.body.producer?.cancel()
+            return self.close(context)
+        }
         let hasBody = reply.isSocket || !self.isHead && reply.status.mayHaveBody
+        if !hasBody { reply.body.producer?.cancel() }
         let body = ReplyBody(hasBody ? reply.body : .none, file: file)
         self.state = .sending(body)
         if let stream = body.stream {

@@ -43,6 +43,8 @@ package final class IngestCore {
     let client: HTTPClient?
     /// `HOST:PORT` of the RTMP listener; empty if there is none.
     var address = ""
+    /// `HOST:PORT` of the RTMPS listener; empty if there is none.
+    var secureAddress = ""
     /// `HOST:PORT` of the SRT listener; empty if there is none.
     var srtAddress = ""
     /// Threads that read from SRT; the server waits for them when it stops.

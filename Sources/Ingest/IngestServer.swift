@@ -126,6 +126,7 @@ package final class IngestServer: Sendable {
                     fix: "check the certificate and the key with `openssl`")
             }
             let address = try await self.bind(secure.listen, "ingest.rtmps.listen", tls: context)
+            self.tell { $0.secureAddress = address }
             self.logger.info("listening for RTMPS", metadata: ["address": "\(address)"])
             self.emit(.listeningSecurely(address: address))
             bound.secure = address
@@ -329,8 +330,9 @@ package final class IngestServer: Sendable {
                 guard let publisher = core.value.publisher(of: source) else { continue }
                 if !isHandedOver { publisher.refuse(.ended) } else if publisher.handOver() { asked += 1 }
             }
-            for listener in srtListeners.value { listener.stop() }
-            for listener in webRTCListeners.value { listener.stop() }
+            let refusal: PublishRefusal = isHandedOver ? .handedOver : .ended
+            for listener in srtListeners.value { listener.stop(refusal) }
+            for listener in webRTCListeners.value { listener.stop(refusal) }
             return asked
         }.get()
         // Publishers read the request while their connections linger.
@@ -374,7 +376,7 @@ package final class IngestServer: Sendable {
                     let handler = RTMPConnectionHandler(
                         core: core.value, remote: remote,
                         address: address,
-                        port: channel.remoteAddress?.port ?? 0,
+                        port: channel.remoteAddress?.port ?? 0, isSecure: tls != nil,
                         random: IngestServer.randomBytes())
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }

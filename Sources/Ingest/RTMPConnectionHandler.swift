@@ -25,6 +25,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private(set) var remote: String
     private var address: IPAddress?
     private var port: Int
+    /// Whether the client has connected to the RTMPS listener.
+    private let isSecure: Bool
     let number: Int
     private var logger: Logger
 
@@ -54,11 +56,12 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var timerDue = Int64.max
 
-    init(core: IngestCore, remote: String, address: IPAddress?, port: Int, random: [UInt8]) {
+    init(core: IngestCore, remote: String, address: IPAddress?, port: Int, isSecure: Bool, random: [UInt8]) {
         self.core = core
         self.remote = remote
         self.address = address
         self.port = port
+        self.isSecure = isSecure
         self.number = core.number()
         self.session = RTMPServerSession(
             configuration: core.configuration.session, now: core.clock.now(), random: random)
@@ -258,14 +261,16 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         _ hook: PublishWebhookClient, _ client: HTTPClient, _ source: SourceID, _ request: PublishRequest,
         on loop: any EventLoop
     ) {
-        let facts = PublishFacts(
+        var facts = PublishFacts(
             time: self.core.configuration.wallClock(), connection: self.number, address: self.address,
             port: self.port, app: self.core.admission.app,
             stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
-            tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)), server: self.core.address)
+            tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)),
+            server: self.isSecure ? self.core.secureAddress : self.core.address)
+        facts.isSecure = self.isSecure
         let box = NIOLoopBound(self, eventLoop: loop)
         self.withdrawQuestion()
-        self.question = Task { [gate = self.core.gate] in
+        self.question = Task { [gate = self.core.gate, facts] in
             let verdict = await hook.verdict(on: facts, client)
             gate.pass { loop.execute { box.value.answered(verdict, source, request) } }
         }

@@ -34,7 +34,8 @@ final class SRTListener: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var touched: [ObjectIdentifier: any Channel] = [:]
     private var sweeper: RepeatedTask?
-    private var isStopped = false
+    /// With which callers are refused since ``stop(_:)``; nil before.
+    private var stopRefusal: PublishRefusal?
 
     init(core: IngestCore, settings: SRTSettings, loop: any EventLoop) {
         self.core = core
@@ -115,7 +116,7 @@ final class SRTListener: ChannelInboundHandler {
         self.core.emit(.connected(remote: publisher.remote))
         self.core.opened(publisher, from: publisher.address, on: self.loop)
         guard !publisher.hasEnded else { return }
-        guard !self.isStopped else { return self.refuse(publisher, .ended, reason: "the room has ended") }
+        if let refusal = self.stopRefusal { return self.refuse(publisher, refusal, reason: refusal.text) }
         guard self.core.admission.allows(publisher.address) else {
             return self.reject(publisher, PublishRefusal.address.srtCode, "its address is not allowed")
         }
@@ -140,6 +141,10 @@ final class SRTListener: ChannelInboundHandler {
             if let refusal = self.core.refusal(of: source) {
                 return self.refuse(publisher, refusal, reason: "\(source) refuses publishers for some time")
             }
+            guard self.core.hook == nil || self.core.mayAsk(from: publisher.address) else {
+                return self.refuse(
+                    publisher, .undecided, reason: "there were too many webhook requests for its address")
+            }
             guard self.core.mayPublish(source) else {
                 return self.turnAway(publisher, .tooOften, "\(source) was published too often")
             }
@@ -154,10 +159,6 @@ final class SRTListener: ChannelInboundHandler {
                 stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
                 tcURL: request.tcURL, flashVersion: request.flashVersion, server: self.core.srtAddress)
             facts.scheme = "srt"
-            guard self.core.mayAsk(from: publisher.address) else {
-                return self.refuse(
-                    publisher, .undecided, reason: "there were too many webhook requests for its address")
-            }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
             publisher.question = Task { [gate = self.core.gate] in
                 let verdict = await hook.verdict(on: asked, client)
@@ -447,9 +448,9 @@ final class SRTListener: ChannelInboundHandler {
     }
 
     /// Refuses all callers from now on, and disconnects the current publishers and waiting callers.
-    func stop() {
-        self.isStopped = true
-        for publisher in self.publishers.values { self.refuse(publisher, .ended, reason: "the room has ended") }
+    func stop(_ refusal: PublishRefusal) {
+        self.stopRefusal = refusal
+        for publisher in self.publishers.values { self.refuse(publisher, refusal, reason: refusal.text) }
     }
 }
 

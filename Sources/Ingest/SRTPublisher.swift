@@ -49,7 +49,7 @@ final class SRTPublisher: PublishingConnection {
     /// Ends the connection because another server takes over. SRT has no message that asks to reconnect; SRT encoders
     /// reconnect when they are cut off.
     func handOver() -> Bool {
-        self.refuse(.ended)
+        self.refuse(.handedOver)
         return false
     }
 

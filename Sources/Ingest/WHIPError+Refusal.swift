@@ -8,7 +8,7 @@ extension WHIPError {
         case .busy, .takenOver: self = .inUse
         case .tooOften:
             self = .tooManyRequests("the stream key was used too often in a short time", retryAfter: 5)
-        case .undecided, .ended: self = .overloaded(refusal.text.inSentence, retryAfter: 2)
+        case .undecided, .ended, .handedOver: self = .overloaded(refusal.text.inSentence, retryAfter: 2)
         case .address:
             self = .forbidden(refusal.text.inSentence, fix: "add the address to ingest.allowedAddresses")
         case .kicked, .quarantined, .removed:

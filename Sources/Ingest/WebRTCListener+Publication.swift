@@ -173,7 +173,7 @@ extension WebRTCListener {
             return self.close(publisher)
         }
         // A silent publisher was reported as lost already.
-        if publisher.hasPublished, refusal == .ended || refusal == .takenOver { return self.close(publisher) }
+        if publisher.hasPublished, [.ended, .handedOver, .takenOver].contains(refusal) { return self.close(publisher) }
         self.reply(publisher, WHIPError(refusal))
         self.end(publisher, refused: reason, refusal.errorCode)
     }

@@ -87,7 +87,7 @@ extension WebRTCListener {
         self.core.emit(.connected(remote: publisher.remote))
         self.core.opened(publisher, from: publisher.address, on: self.loop)
         guard !publisher.hasEnded else { return }
-        guard !self.isStopped else { return self.refuse(publisher, .ended, reason: "the room has ended") }
+        if let refusal = self.stopRefusal { return self.refuse(publisher, refusal, reason: refusal.text) }
         guard self.core.admission.allows(publisher.address) else {
             guard self.core.failed(at: publisher.address) == .explain else {
                 return self.drop(publisher, "its address is not allowed")
@@ -118,6 +118,10 @@ extension WebRTCListener {
             if let refusal = self.core.refusal(of: source) {
                 return self.refuse(publisher, refusal, reason: "\(source) refuses publishers for some time")
             }
+            guard self.core.hook == nil || self.core.mayAsk(from: publisher.address) else {
+                return self.refuse(
+                    publisher, .undecided, reason: "there were too many webhook requests for its address")
+            }
             guard self.core.mayPublish(source) else {
                 return self.turnAway(publisher, .tooOften, "\(source) was published too often")
             }
@@ -133,9 +137,6 @@ extension WebRTCListener {
     /// Asks the webhook, if there is one.
     private func ask(_ publisher: WebRTCPublisher, _ request: PublishRequest) {
         guard let hook = self.core.hook, let client = self.core.client else { return self.accept(publisher) }
-        guard self.core.mayAsk(from: publisher.address) else {
-            return self.refuse(publisher, .undecided, reason: "there were too many webhook requests for its address")
-        }
         var facts = PublishFacts(
             time: self.core.configuration.wallClock(), connection: publisher.number, address: publisher.address,
             port: publisher.port, app: self.core.admission.app,

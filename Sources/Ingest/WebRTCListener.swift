@@ -53,7 +53,9 @@ final class WebRTCListener: ChannelInboundHandler {
     private var checkLimiter: CheckLimiter
     /// Publishers whose timer may have to be set again after this read.
     private var touched: [Int: WebRTCPublisher] = [:]
-    var isStopped = false
+    /// With which clients are refused since ``stop(_:)``; nil before.
+    private(set) var stopRefusal: PublishRefusal?
+    var isStopped: Bool { self.stopRefusal != nil }
     /// Number of datagrams and TCP packets that belong to no session, or exceed the limit of connectivity checks.
     private(set) var strangers: UInt64 = 0
 
@@ -265,10 +267,10 @@ final class WebRTCListener: ChannelInboundHandler {
     }
 
     /// Refuses all clients from now on, and disconnects the current publishers and waiting clients.
-    func stop() {
-        self.isStopped = true
+    func stop(_ refusal: PublishRefusal) {
+        self.stopRefusal = refusal
         for publisher in Array(self.publishers.values) {
-            self.refuse(publisher, .ended, reason: "the room has ended")
+            self.refuse(publisher, refusal, reason: refusal.text)
         }
         for stream in Array(self.connections.values) { stream.close() }
     }

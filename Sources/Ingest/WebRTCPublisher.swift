@@ -79,7 +79,7 @@ final class WebRTCPublisher: PublishingConnection {
     /// Ends the connection because another server takes over. WHIP has no message that asks to reconnect: pages notice the
     /// close_notify.
     func handOver() -> Bool {
-        self.refuse(.ended)
+        self.refuse(.handedOver)
         return false
     }
 

@@ -2,8 +2,9 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Reads a media file as a source: returns its packets and codec parameters, as fast as the caller requests them. Used
-/// and released on one thread, which may differ from the one that opened it; see ``OpenedFile``.
+/// Reads a media file as a source: returns its packets and codec parameters, as fast as the caller requests them. H.264
+/// and HEVC are returned in one form whatever the file has; see ``NALConversion``. Used and released on one thread, which
+/// may differ from the one that opened it; see ``OpenedFile``.
 @safe
 package final class Demuxer {
     private let context: UnsafeMutablePointer<AVFormatContext>
@@ -20,6 +21,8 @@ package final class Demuxer {
         var numerator: Int64
         var denominator: Int64
         var parameters: CodecParameters
+        /// `nil`: the packets need no conversion.
+        var conversion: NALConversion?
     }
 
     /// Ticks per second of every packet: fine enough that no container's timestamps are visibly rounded, and exact for
@@ -90,14 +93,17 @@ package final class Demuxer {
             guard let codec = unsafe CodecName(codecpar.codec_id) else { continue }
             let extradata = unsafe UnsafeBufferPointer(
                 start: codecpar.extradata, count: max(0, Int(codecpar.extradata_size)))
+            let configuration = unsafe [UInt8](extradata)
+            let conversion = NALConversion(codec: codec, configuration: configuration)
             let parameters = unsafe CodecParameters(
-                codec: codec, configuration: [UInt8](extradata), orientation: Self.orientation(of: stream))
-            self.parameters.append(parameters)
+                codec: codec, configuration: conversion?.configuration ?? configuration,
+                orientation: Self.orientation(of: stream))
             let base = unsafe stream.pointee.time_base
             guard base.den > 0 else { continue }
+            self.parameters.append(parameters)
             self.tracks[index] = Track(
                 kind: kind, numerator: Int64(base.num) * Int64(Self.timescale), denominator: Int64(base.den),
-                parameters: parameters)
+                parameters: parameters, conversion: conversion)
         }
     }
 
@@ -109,30 +115,48 @@ package final class Demuxer {
 
     /// Detects a new configuration record attached to a packet, for example a second sequence header in an FLV file.
     private func noteChange(of track: Track, _ index: Int32) {
-        self.change = nil
         var size = 0
         guard let data = unsafe av_packet_get_side_data(self.slot.raw, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0,
             size < 1 << 20
         else { return }
         let record = unsafe [UInt8](UnsafeBufferPointer(start: data, count: size))
-        guard record != track.parameters.configuration else { return }
+        let conversion = NALConversion(codec: track.parameters.codec, configuration: record)
+        self.tracks[index]?.conversion = conversion
+        self.setConfiguration(conversion?.configuration ?? record, of: index)
+    }
+
+    private func setConfiguration(_ configuration: [UInt8], of index: Int32) {
+        guard let known = self.tracks[index]?.parameters, !configuration.isEmpty, configuration != known.configuration
+        else { return }
         let parameters = CodecParameters(
-            codec: track.parameters.codec, configuration: record, orientation: track.parameters.orientation)
+            codec: known.codec, configuration: configuration, orientation: known.orientation)
         self.tracks[index]?.parameters = parameters
         self.change = parameters
     }
 
+    /// Returns the packet in the form that ``NALConversion`` makes; `nil` if nothing in it can be decoded.
+    private func converted(_ memory: PacketMemory, of index: Int32, isKey: Bool) -> PacketMemory? {
+        guard var conversion = self.tracks[index]?.conversion else { return memory }
+        let result = conversion.convert(memory, isKey: isKey)
+        self.tracks[index]?.conversion = conversion
+        self.setConfiguration(conversion.configuration, of: index)
+        return result
+    }
+
     /// Returns the next packet of a chosen track in file order; `nil` at the end, or at damage that libavformat cannot
-    /// skip. Packets without data or timestamps are left out.
+    /// skip. Packets without data or timestamps are left out, and video before its first parameter sets.
     package func next() -> CodedPacket? {
+        self.change = nil
         while true {
             unsafe av_packet_unref(self.slot.raw)
             guard unsafe av_read_frame(self.context, self.slot.raw) >= 0 else { return nil }
             let packet = unsafe self.slot.raw.pointee
             guard let track = unsafe self.tracks[packet.stream_index], unsafe packet.size > 0 else { continue }
             unsafe self.noteChange(of: track, packet.stream_index)
-            let memory = unsafe PacketMemory(
+            let isKey = unsafe packet.flags & Int32(CLIBAV_PACKET_FLAG_KEY) != 0
+            let read = unsafe PacketMemory(
                 copying: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)))
+            guard let memory = unsafe self.converted(read, of: packet.stream_index, isKey: isKey) else { continue }
             let dts = unsafe packet.dts != CLIBAV_NO_TIMESTAMP ? packet.dts : packet.pts
             let pts = unsafe packet.pts != CLIBAV_NO_TIMESTAMP ? packet.pts : dts
             guard pts != CLIBAV_NO_TIMESTAMP else { continue }
@@ -141,7 +165,7 @@ package final class Demuxer {
                 pts: TimeMath.scale(pts, by: track.numerator, over: track.denominator),
                 dts: TimeMath.scale(dts, by: track.numerator, over: track.denominator),
                 duration: TimeMath.scale(packet.duration, by: track.numerator, over: track.denominator),
-                timescale: Self.timescale, isKey: packet.flags & Int32(CLIBAV_PACKET_FLAG_KEY) != 0)
+                timescale: Self.timescale, isKey: isKey)
         }
     }
 }

@@ -13,8 +13,12 @@ package enum NomadManifest {
                 nodeAddress: "NOMAD_IP_webrtc"))
         let directory = request.storage == nil ? "/alloc/data" : RoomDeployment.workingDirectory
         var lines = needs.head("Nomad").map { "# \($0)" }
-        for file in needs.portable.files where file.isSecret {
-            lines.append("# nomad var put nomad/jobs/\(needs.name.label) \(self.key(file))=…   # \(file.hint)")
+        // One command, because a second one for the same variable is refused.
+        let secrets = needs.portable.files.filter(\.isSecret)
+        lines += secrets.map { "# item \(self.key($0)): \($0.hint)" }
+        if !secrets.isEmpty {
+            let items = secrets.map { "\(self.key($0))=…" }.joined(separator: " ")
+            lines.append("# nomad var put nomad/jobs/\(needs.name.label) \(items)")
         }
         for file in needs.plainFiles {
             lines.append(

@@ -22,6 +22,14 @@ extension PacketMemory {
         return unsafe self.withBytes { unsafe $0[offset] }
     }
 
+    /// Returns the four payload bytes at `offset` as a big-endian number; `nil` if the payload ends before.
+    package func unsigned32(at offset: Int) -> UInt32? {
+        guard let a = self.byte(at: offset), let b = self.byte(at: offset + 1), let c = self.byte(at: offset + 2),
+            let d = self.byte(at: offset + 3)
+        else { return nil }
+        return UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)
+    }
+
     /// Returns the payload bytes in `range`, limited to the payload, as an array.
     public func bytes(in range: Range<Int>) -> [UInt8] { unsafe self.withBytes(in: range) { unsafe [UInt8]($0) } }
 

@@ -38,8 +38,8 @@ public struct CodecParameters: Sendable, Hashable {
 
     public let codec: CodecName
     /// The codec's configuration; empty if there is none. H.264: an `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15
-    /// §5.3.3.1), or the parameter sets in Annex B format, from this program's encoders and from files that have them in
-    /// this format. AAC: an `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1).
+    /// §5.3.3.1), or the parameter sets in Annex B format, from this program's encoders. AAC: an `AudioSpecificConfig`
+    /// (ISO/IEC 14496-3 §1.6.2.1).
     public let configuration: [UInt8]
     /// Orientation of the video according to the container; RTMP cannot express it.
     public let orientation: VideoOrientation
@@ -80,8 +80,8 @@ public struct CodedPacket: Sendable {
     public var kind: TrackKind
     /// Contains the payload; other bytes of the memory (for example an FLV tag header) are not part of the packet.
     public var memory: PacketMemory
-    /// Range of the payload in ``memory``. H.264 from a publisher or from this program's encoders is NAL units with
-    /// four-byte lengths ("AVCC"); from a file, it is as in the file.
+    /// Range of the payload in ``memory``. H.264 is NAL units with four-byte lengths ("AVCC"); damaged packets of files
+    /// are as in the file.
     public var range: Range<Int>
     /// Presentation and decoding time in ticks of ``timescale``.
     public var pts: Int64

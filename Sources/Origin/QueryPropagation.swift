@@ -64,14 +64,14 @@ enum QueryPropagation {
         return result
     }
 
-    /// Returns the offsets in a playlist at which a query is inserted, in increasing order: after every URI line, which
-    /// is always on this server, and after the first `URI` attribute of a tag unless it is on another server.
+    /// Returns the offsets in a playlist at which a query is inserted, in increasing order: after every URI line and the
+    /// first `URI` attribute of every tag, except URIs on another server.
     static func places(in playlist: [UInt8]) -> [Int] {
         let attribute = Array("URI=\"".utf8)
         var places: [Int] = []
         for line in playlist.split(separator: 0x0A) {
             if line.first != UInt8(ascii: "#") {
-                places.append(line.endIndex)
+                if !Self.isElsewhere(line) { places.append(line.endIndex) }
             } else if let start = line.firstRange(of: attribute)?.upperBound, Self.isAttribute(line, start - 5),
                 let end = line[start...].firstIndex(of: UInt8(ascii: "\"")), !Self.isElsewhere(line[start..<end])
             {
@@ -82,7 +82,9 @@ enum QueryPropagation {
     }
 
     /// Whether a URI refers to another server, such as a key server, which must not receive the viewer's token.
-    private static func isElsewhere(_ uri: ArraySlice<UInt8>) -> Bool { uri.firstRange(of: Array("://".utf8)) != nil }
+    private static func isElsewhere(_ uri: ArraySlice<UInt8>) -> Bool { uri.firstRange(of: self.authorityMark) != nil }
+
+    private static let authorityMark = Array("://".utf8)
 
     /// Whether the attribute name at `start` is complete, and not the end of another attribute's name.
     private static func isAttribute(_ line: ArraySlice<UInt8>, _ start: Int) -> Bool {

@@ -36,8 +36,8 @@ extension PublicationWriter {
     private static let shortestJournal = 1_024
 
     /// Whether the playlists of the whole window are to be written with this publish: the first time, once per
-    /// ``HLSOutputSettings/archivePace``, at the end, and after the limit of listed segments has changed or space was
-    /// freed, since files are then deleted at other times.
+    /// ``HLSOutputSettings/archivePace``, at the end, and after the number of listed segments was limited or space was
+    /// freed, since files are then deleted earlier.
     var isWholeWindowDue: Bool {
         guard self.publication.archive != nil else { return false }
         guard let last = self.wholeWindow.writtenAt else { return true }

@@ -267,7 +267,7 @@ struct PublicationWriter: Sendable {
     mutating func limit(to most: Int?) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.publication.limit(to: most)
-        self.wholeWindow.isStale = true
+        if most != nil { self.wholeWindow.isStale = true }
         return self.publication.hasSegments && most != nil ? self.publish() : .done
     }
 

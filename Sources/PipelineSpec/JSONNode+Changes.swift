@@ -85,6 +85,7 @@ extension JSONNode {
 
     /// The pipeline file without secrets: without stream keys and the URLs of sources, relays and RTMP outputs. Webhooks
     /// for events have only scheme, host and port; the URLs of other servers have no user, password, query and fragment.
+    /// `recordingUrl` stays as it is, because it is in the viewers' page.
     package var withoutSecrets: JSONNode { self.cleared(parent: "") }
 
     private func cleared(parent: String) -> JSONNode {

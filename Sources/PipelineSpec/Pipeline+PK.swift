@@ -6,8 +6,8 @@ extension Pipeline {
         package enum Start: String, Sendable, CaseIterable {
             /// A command of the control API.
             case manual
-            /// The moment when all sources of ``PK/scene`` are live. This starts the PK only once while the worker
-            /// runs.
+            /// The moment when all sources of ``PK/scene`` are live or only stalled. This starts the PK only once while
+            /// the worker runs.
             case whenReady
         }
 

@@ -87,7 +87,7 @@ struct PipelineRules {
                 log.mistake(
                     place,
                     first == index ? "is listed twice" : "is the same as that of sources[\(first)]",
-                    fix: "give each source a stream key of its own")
+                    fix: first == index ? "remove one of the two" : "give each source a stream key of its own")
             } else {
                 keys[secret] = index
             }

@@ -90,6 +90,7 @@ package struct SceneCompositor {
             if old == nil { return scene.scene }
             return nil
         }
+        defer { self.longestSwap = max(self.longestSwap, self.machine.now() - begin) }
         self.switches += 1
         self.activeTransition = nil
         // Between canvases of different sizes only a cut is possible.
@@ -101,7 +102,6 @@ package struct SceneCompositor {
             self.activeTransition = ActiveTransition(
                 from: old, start: tick, ticks: count, transition: scene.scene.transition)
         }
-        self.longestSwap = max(self.longestSwap, self.machine.now() - begin)
         return scene.scene
     }
 

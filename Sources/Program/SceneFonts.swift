@@ -87,7 +87,7 @@ package struct SceneFonts: Sendable {
 
     /// Whether the built-in alphabet has the character.
     private static func isInAlphabet(_ scalar: Unicode.Scalar) -> Bool {
-        (0x20...0x5f).contains(scalar.value) || (0x61...0x7a).contains(scalar.value)
+        (0x20...0x5a).contains(scalar.value) || scalar.value == 0x5f || (0x61...0x7a).contains(scalar.value)
     }
 
     /// Whether any font, or the built-in alphabet, has the character.

@@ -47,6 +47,7 @@ extension PublishWebhook {
 
     static func ome(_ facts: PublishFacts) -> JSONValue {
         let query = facts.query.isEmpty ? "" : "?\(facts.query)"
+        let server = "\(facts.scheme)\(facts.isSecure ? "s" : "")://\(facts.server)"
         return [
             "client": [
                 "address": .string(facts.address?.description ?? ""), "port": JSONValue(facts.port),
@@ -54,7 +55,7 @@ extension PublishWebhook {
             ],
             "request": [
                 "direction": "incoming", "protocol": .string(facts.scheme), "status": "opening",
-                "url": .string("\(facts.scheme)://\(facts.server)/\(facts.app)/\(facts.stream)\(query)"),
+                "url": .string("\(server)/\(facts.app)/\(facts.stream)\(query)"),
                 "time": .string(ProgramDate.format(facts.time.multipliedReportingOverflow(by: 1_000_000_000).0)),
             ],
         ]

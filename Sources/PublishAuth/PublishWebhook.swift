@@ -18,10 +18,12 @@ package struct PublishFacts: Sendable, Hashable {
     /// `tcUrl` as an RTMP publisher sent it; for SRT and WebRTC the URL of the listener and the app.
     package var tcURL: String
     package var flashVersion: String
-    /// `HOST:PORT` of the worker's listener for ``scheme``; for RTMP that of the unencrypted one, empty if there is none.
+    /// `HOST:PORT` of the worker's listener to which the publisher has connected.
     package var server: String
     /// `rtmp`, `srt` or `webrtc`.
     package var scheme = "rtmp"
+    /// Whether an RTMP publisher is connected over TLS.
+    package var isSecure = false
 
     package init(
         time: Int64, connection: Int, address: IPAddress?, port: Int, app: String, stream: String, query: String,

@@ -61,7 +61,7 @@ extension PublishRefusal {
         case .address: 1403
         case .busy: 1409
         case .kicked, .quarantined: 1423
-        case .ended, .undecided: 1503
+        case .ended, .handedOver, .undecided: 1503
         default: 1401
         }
     }

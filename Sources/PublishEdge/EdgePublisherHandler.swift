@@ -140,6 +140,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     /// Drops the connection: it does not publish and there are too many connections.
     func crowdedOut() {
         guard !self.isClosing else { return }
+        self.isClosing = true
         self.core.counters.update { $0.crowded += 1 }
         self.logger.debug(
             "connection dropped", metadata: ["reason": "there are too many connections that do not publish"])

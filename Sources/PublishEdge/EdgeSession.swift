@@ -224,7 +224,7 @@ package struct EdgeSession: ~Copyable {
         guard self.state == .lookingUp else { return [] }
         switch result {
         case .room(let location):
-            self.state = .connecting(until: now &+ self.settings.connectTimeout)
+            self.state = .connecting(until: min(now &+ self.settings.connectTimeout, self.roomDue))
             self.isRoomOpen = true
             self.actions.append(.connect(location))
         case .unknown(explains: true): self.state = .refusing(until: now &+ self.settings.refusalDelay)

@@ -11,7 +11,8 @@ package final class CombinedInput: PublishInput {
 
     /// Combines `main` with the audio of `audio`.
     ///
-    /// - Parameter audio: Inputs whose audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
+    /// - Parameter audio: Inputs whose first audio track becomes track 1, 2, 3 … of the publication; their other tracks
+    ///   are left out.
     /// - Throws: Errors of the inputs when they read their first packet.
     package init(_ main: any PublishInput, audio: [any PublishInput]) throws(MediaError) {
         self.inputs = [main] + audio
@@ -28,9 +29,13 @@ package final class CombinedInput: PublishInput {
     }
 
     private static func read(_ input: any PublishInput, _ index: Int) throws(MediaError) -> CodedPacket? {
+        // A repeated file without audio would be read without end.
+        if index > 0, !input.parameters.contains(where: { $0.kind == .audio }) { return nil }
         while var packet = try input.next() {
             if index == 0 { return packet }
-            guard packet.kind == .audio else { continue }
+            // Of several audio tracks, only the first is announced.
+            guard packet.kind == .audio, packet.track == input.parameters.first(where: { $0.kind == .audio })?.track
+            else { continue }
             packet.track = UInt8(clamping: index)
             return packet
         }

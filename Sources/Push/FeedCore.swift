@@ -130,6 +130,9 @@ package struct FeedCore: Sendable {
         }
     }
 
+    /// Outputs the audio that waits for video: the rendition has ended.
+    package mutating func finish() { self.release(upTo: .max) }
+
     /// Drops the waiting packets and the kept tags, because no reader is left. A rendition with video starts again with
     /// its next IDR frame.
     package mutating func rest() {

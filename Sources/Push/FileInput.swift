@@ -22,7 +22,7 @@ package final class FileInput: PublishInput {
     /// Opens a media file; if `loops`, the file is repeated without end.
     ///
     /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for tracks that RTMP cannot carry, and for
-    ///   H.264 without a configuration record.
+    ///   H.264 or AAC without a configuration record, such as the AAC of MPEG-TS.
     package init(path: String, loops: Bool) throws(MediaError) {
         self.path = path
         self.loops = loops
@@ -34,10 +34,13 @@ package final class FileInput: PublishInput {
                 .rejected, "\(path) contains \(parameters.codec), which RTMP cannot carry", at: self.place,
                 fix: "transcode it: ffmpeg -i \(path) -c:v libx264 -c:a aac out.mp4")
         }
-        for parameters in self.demuxer.parameters where parameters.codec == .h264 && parameters.configuration.first != 1
+        for parameters in self.demuxer.parameters
+        where parameters.codec == .h264 && parameters.configuration.first != 1
+            || parameters.codec == .aac && parameters.configuration.isEmpty
         {
+            let name = parameters.codec == .h264 ? "H.264" : "AAC"
             throw MediaError(
-                .rejected, "\(path) contains H.264 without a configuration record", at: self.place,
+                .rejected, "\(path) contains \(name) without a configuration record", at: self.place,
                 fix: "remux it: ffmpeg -i \(path) -c copy out.mp4")
         }
         self.parameters = self.demuxer.parameters

@@ -170,11 +170,12 @@ package final class LiveFeed: Sendable {
     /// The tags with which a reader starts again after a reconnect. Use it only on the event loop.
     var backlog: [LiveTag] { self.state.value.core.backlog }
 
-    /// Ends the feed: readers get the tags that are ready, and then ``LiveReader/ended()``. Audio that waits for video is
-    /// not delivered.
+    /// Ends the feed: readers get all tags, also those of audio that waits for video, and then ``LiveReader/ended()``.
     package func end() {
         self.tell {
             self.handOut()
+            self.state.value.core.finish()
+            self.deliver()
             self.state.value.isOver = true
             let readers = self.state.value.readers
             self.state.value.readers = []
@@ -198,6 +199,10 @@ package final class LiveFeed: Sendable {
             case .rest: self.state.value.core.rest()
             }
         }
+        self.deliver()
+    }
+
+    private func deliver() {
         let tags = self.state.value.core.takeOutput()
         guard !tags.isEmpty else { return }
         let now = self.clock.now()

@@ -13,7 +13,7 @@ extension RTMPPublisher {
         case PublishRefusal.undecided.text: "try again; the operator can check the room's webhook for publishers"
         case PublishRefusal.address.text: "publish from an address in `ingest.allowedAddresses` of the room"
         case PublishRefusal.denied.text, PublishRefusal.noLogin.text, PublishRefusal.expired.text,
-            PublishRefusal.tooOften.text, PublishRefusal.quarantined.text:
+            PublishRefusal.tooOften.text, PublishRefusal.quarantined.text, PublishRefusal.handedOver.text:
             nil
         case _ where text.hasPrefix("The codec ") && text.hasSuffix(" Use H.264 and AAC."): nil
         default: "check the app and the stream key"

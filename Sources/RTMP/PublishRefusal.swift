@@ -61,9 +61,12 @@ package struct PublishRefusal: Sendable, Hashable {
         code: "NetStream.Publish.Denied",
         text: "This stream could not be decoded safely. Try again in five minutes, with other encoder settings.",
         errorCode: .unsupportedCodec)
-    /// The room has ended or its worker stops.
+    /// The room has ended or is ending.
     package static let ended = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The room has ended.", errorCode: .roomExited)
+    /// The worker stops, and a successor may continue the room.
+    package static let handedOver = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "This server is stopping. Connect again.", errorCode: .roomExited)
 
     /// The publisher sends no media that can be decoded, or its video cannot be decoded.
     package static func unsupportedCodec(_ name: String) -> PublishRefusal {

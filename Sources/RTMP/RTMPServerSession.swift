@@ -183,13 +183,13 @@ package struct RTMPServerSession: ~Copyable {
     }
 
     /// Ends the connection because another server takes over. A publisher that announced support is asked to reconnect
-    /// to the same address; other clients learn that the room has ended.
+    /// to the same address; other clients are refused with ``PublishRefusal/handedOver``.
     ///
     /// Spec: Enhanced RTMP v2, "Reconnect Request".
     package mutating func handOver() -> [RTMPServerAction] {
-        guard self.canReconnect else { return self.refuse(.ended) }
+        guard self.canReconnect else { return self.refuse(.handedOver) }
         self.askToReconnect()
-        self.fail(.refused(.ended))
+        self.fail(.refused(.handedOver))
         return self.takeActions()
     }
 

@@ -21,8 +21,8 @@ package struct WorkerNames: Sendable, Hashable {
     /// the overload record.
     /// The modules that define these names cannot be imported here.
     package static let notes: Set<String> = [
-        "commands.json", "commands.json.aside", "crashes.jsonl", "events.delivered", "events.jsonl", "events.1.jsonl",
-        "overload.json",
+        "commands.json", "commands.json.aside", "crashes.jsonl", "events.delivered", "events.delivered.new",
+        "events.jsonl", "events.1.jsonl", "overload.json",
     ]
 
     private var tracks: TrackFiles?

@@ -179,6 +179,10 @@ extension CommandedState {
             }
             source.offsetMs = reader.integer(node, "offsetMs", path, in: -10_000...10_000)
             source.rotation = reader.integer(node, "rotation", path, in: 0...270)
+            if source.rotation?.isMultiple(of: 90) == false {
+                source.rotation = nil
+                reader.fail("\(path).rotation")
+            }
             source.recording = reader.flag(node, "recording", path)
             source.refusedUntil = reader.number(node, "refusedUntil", path)
             source.graceUntil = reader.number(node, "graceUntil", path)

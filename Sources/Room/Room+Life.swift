@@ -118,7 +118,7 @@ extension Room {
                 "from": .string(change.from.rawValue), "reason": .string(change.reason),
                 "picture": change.to == .live ? JSONValue(slot?.format?.description) : .null,
                 "graceUntil": self.sceneParts.times.date(
-                    ofLife: change.to == .reconnecting ? life?.graceUntil : nil, origin: context.origin),
+                    ofLife: change.awaitsPublisher ? life?.graceUntil : nil, origin: context.origin),
                 "playable": change.to == .live ? .bool(context.isPlayable) : .null,
             ])
     }

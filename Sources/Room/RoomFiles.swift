@@ -87,18 +87,19 @@ struct RoomFiles {
         case .webhooks:
             let isRenewed = self.renew("secrets of webhooks", refused: "webhook.secretsRefused") {
                 () throws(MediaError) in
-                let running = self.host.pipeline
-                let hasModeration = try running.moderation.flatMap { settings throws(MediaError) in
-                    try self.moderation?.renew(settings)
+                // The document is locked, so that another thread cannot change it in between. All secrets are read before
+                // any are renewed: if one cannot be read, then all old ones stay in force.
+                try self.host.holdingDocument { () throws(MediaError) -> Bool in
+                    let running = self.host.pipeline
+                    let hasSecrets = running.control.events.contains { $0.secret != nil }
+                    let delivery = hasSecrets ? self.delivery : nil
+                    let webhooks = try delivery == nil ? [] : running.webhooks()
+                    let hasModeration = try running.moderation.flatMap { settings throws(MediaError) in
+                        try self.moderation?.renew(settings)
+                    }
+                    delivery?.replace(webhooks)
+                    return delivery != nil || hasModeration == true
                 }
-                guard let delivery = self.delivery, running.control.events.contains(where: { $0.secret != nil }) else {
-                    return hasModeration == true
-                }
-                // The document is locked, so that another thread cannot change it in between.
-                try self.host.holdingDocument { () throws(MediaError) in
-                    delivery.replace(try self.host.pipeline.webhooks())
-                }
-                return true
             }
             if isRenewed { self.events.emit("webhook.secretsRenewed", [:]) }
         case .keys:

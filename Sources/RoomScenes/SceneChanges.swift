@@ -188,25 +188,38 @@ package struct SceneChanges: Sendable {
         _ scene: PipelineSpec.Scene, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing? {
         var changed = schedule
-        var first: SceneSchedule.Showing?
-        if schedule.onAir.sceneID == scene.sceneID {
-            var showing = schedule.onAir
-            let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.times.fps)
-            showing.ends.merge(new) { old, _ in old }
-            showing.tick = try self.compose(
-                scene, showing, at: nil, &changed, isUpdate: scene.transition.kind == .cut)
-            changed.note(showing, isNow: true)
-            first = showing
+        var onAir: SceneSchedule.Showing?
+        var scheduled: [SceneSchedule.Showing] = []
+        let planned = schedule.upcoming.filter { $0.sceneID == scene.sceneID }
+        do throws(ControlFailure) {
+            // Before the scene on air, which then has not changed if one of these cannot be composed.
+            for var showing in planned {
+                showing.ends = [:]
+                SceneSchedule.begin(&showing, scene, fps: self.times.fps)
+                showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
+                scheduled.append(showing)
+            }
+            if schedule.onAir.sceneID == scene.sceneID {
+                var showing = schedule.onAir
+                let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.times.fps)
+                showing.ends.merge(new) { old, _ in old }
+                showing.tick = try self.compose(
+                    scene, showing, at: nil, &changed, isUpdate: scene.transition.kind == .cut)
+                onAir = showing
+            }
+        } catch {
+            // A refused command changes nothing.
+            if let old = schedule.sceneStore[scene.sceneID] {
+                for showing in planned.prefix(scheduled.count) {
+                    _ = try? self.compose(old, showing, at: showing.tick, &changed)
+                }
+            }
+            throw error
         }
-        for var showing in schedule.upcoming where showing.sceneID == scene.sceneID {
-            showing.ends = [:]
-            SceneSchedule.begin(&showing, scene, fps: self.times.fps)
-            showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
-            changed.note(showing, isNow: false)
-            first = first ?? showing
-        }
+        if let onAir { changed.note(onAir, isNow: true) }
+        for showing in scheduled { changed.note(showing, isNow: false) }
         schedule = changed
-        return first
+        return onAir ?? scheduled.first
     }
 
     /// Composes a scene that is on air or scheduled, and passes it to the program.

@@ -26,7 +26,8 @@ package enum SceneMapping {
         _ scene: PipelineSpec.Scene, in pipeline: Pipeline, without left: Set<SourceID> = [], live: [String]? = nil,
         overlays: Overlays = Overlays(), transition: PipelineSpec.Transition? = nil
     ) -> Program.Scene {
-        let seen = scene.without(left).resolvedPanes(canvas: pipeline.canvas, live: live)
+        let visible = live?.filter { !left.contains(SourceID($0)) }
+        let seen = scene.without(left).resolvedPanes(canvas: pipeline.canvas, live: visible)
         let heard = left.isEmpty ? [] : scene.resolvedPanes(canvas: pipeline.canvas, live: live)
         let (width, height) = scene.size(on: pipeline.canvas)
         let place = Place(width: width, height: height)

@@ -168,8 +168,7 @@ package struct SourceRecordings: Sendable {
                 fix: "add \"record\": { \"active\": false } to the source, with PATCH /v1/room")
         }
         guard self.service != nil else {
-            throw .requestFailed(
-                "the room is not ready for recordings", fix: "repeat the request when the room is ready")
+            throw .conflict("the room is not ready for recordings", fix: "repeat the request when the room is ready")
         }
         if isStart { self.begin(id, record) } else { self.end(id) }
         self.parts.saved.saveRecording(of: id, isOn: isStart == record.active ? nil : isStart)

@@ -65,6 +65,10 @@ package struct SourceStateMachine: Sendable, Equatable {
         package var from: State
         package var to: State
         package var reason: String
+
+        /// Whether the room waits for a publisher from this change on. After a takeover the source is
+        /// ``State/reconnecting``, too, but its new publisher is connected already.
+        package var awaitsPublisher: Bool { self.to == .reconnecting && self.from == .lost }
     }
 
     /// When media of the current publication last arrived; nil before the first packet.

@@ -63,12 +63,25 @@ package struct MachineFacts: Sendable, Equatable {
     package var hasLoopback4 = false
     /// Whether a listener can be opened at ::1.
     package var hasLoopback6 = false
-    /// IPv4 addresses of the machine, without those of loopback.
+    /// IPv4 addresses of the machine, without loopback and link-local ones.
     package var addresses4: [String] = []
     /// IPv6 addresses of the machine, without loopback and link-local ones.
     package var addresses6: [String] = []
 
     package init() {}
+
+    /// Adds an address of the machine in its usual text form, unless it is loopback or link-local, so that clients and
+    /// servers in other networks cannot reach it.
+    ///
+    /// Spec: RFC 3927 §2.1 (169.254.0.0/16), RFC 4291 §2.5.6 (fe80::/10).
+    package mutating func add(address text: String) {
+        if text.contains(":") {
+            let first = UInt16(text.prefix { $0 != ":" }, radix: 16) ?? 0
+            if text != "::1", first & 0xffc0 != 0xfe80 { self.addresses6.append(text) }
+        } else if !text.hasPrefix("127."), !text.hasPrefix("169.254.") {
+            self.addresses4.append(text)
+        }
+    }
 
     /// Returns the quota in thousandths of a core from the cgroup's file `cpu.max`; `nil` if there is none.
     ///

@@ -49,7 +49,7 @@ struct FleetOptions: ParsableArguments {
             throw ValidationError("\(name) \(value): give \(range.lowerBound) to \(range.upperBound)")
         }
         let (perHour, minutes) = (self.roomsPerHour ?? Self.usualRooms, self.minutes ?? Self.usualMinutes)
-        let rooms = perHour * minutes / 60
+        let rooms = Fleet.atOnce(roomsPerHour: perHour, minutes: minutes)
         guard rooms <= Fleet.mostAtOnce else {
             throw ValidationError(
                 "--rooms-per-hour \(perHour) with --minutes \(minutes) gives \(rooms) rooms at once: "

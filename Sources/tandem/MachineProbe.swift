@@ -156,15 +156,10 @@ enum MachineProbe {
             free: isKnown ? Int64(clamping: free.overflow ? .max : free.partialValue) : nil)
     }
 
-    /// Adds the addresses of this machine's interfaces, without those of loopback and without link-local IPv6 ones.
+    /// Adds the addresses of this machine's interfaces; see ``MachineFacts/add(address:)``.
     private static func addAddresses(to facts: inout MachineFacts) {
         for device in (try? System.enumerateDevices()) ?? [] {
-            guard let address = device.address, let text = address.ipAddress else { continue }
-            switch address {
-            case .v4 where !text.hasPrefix("127."): facts.addresses4.append(text)
-            case .v6 where text != "::1" && !text.hasPrefix("fe80"): facts.addresses6.append(text)
-            default: continue
-            }
+            if let text = device.address?.ipAddress { facts.add(address: text) }
         }
     }
 }

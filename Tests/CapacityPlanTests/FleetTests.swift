@@ -76,6 +76,9 @@ struct FleetTests {
     func tooMany() {
         #expect(Self.fleet(perHour: Fleet.mostAtOnce).atOnce == Fleet.mostAtOnce)
         #expect(Self.fleet(perHour: Fleet.mostAtOnce + 1).plan(count: 500) == nil)
+        // 9,091 rooms per hour of 132 minutes are 20,000.2 rooms at once.
+        #expect(Fleet.atOnce(roomsPerHour: 9_091, minutes: 132) == Fleet.mostAtOnce + 1)
+        #expect(Self.fleet(perHour: 9_091, minutes: 132).plan(count: 500) == nil)
         #expect(Self.fleet(perHour: 1, minutes: 1).atOnce == 1)
     }
 

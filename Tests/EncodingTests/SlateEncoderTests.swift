@@ -20,16 +20,19 @@ struct SlateEncoderTests {
             Self.rendition("large", 320, fps: 30, bFrames: 0), Self.rendition("half", 160, fps: 15, bFrames: 0),
             Self.rendition("reordered", 160, fps: 30, bFrames: 2),
         ]
-        let settings = EncodingStage.Settings(
+        var settings = EncodingStage.Settings(
             width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [128_000, 48_000],
             isOffline: false)
+        // The short segments of a live room's start have an IDR frame at frame 16; slate must not.
+        settings.opening = StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1, 2, 1])
+        try #require(settings.opening != nil)
         let ladder = try EncodingStage.open(
             renditions: renditions, settings: settings,
             output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { _ in }))
         defer { ladder.finish() }
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
-        let tracks = try SlateEncoder.code(picture, frames: 16, like: ladder)
-        #expect(tracks.map(\.count) == [16, 8, 16, 1, 1])
+        let tracks = try SlateEncoder.code(picture, frames: 32, like: ladder)
+        #expect(tracks.map(\.count) == [32, 16, 32, 1, 1])
         for (track, fps) in zip(tracks, [30, 15, 30]) {
             #expect(track.allSatisfy { $0.kind == .video })
             let tick = Int64(track.first?.timescale ?? 0) / Int64(fps)

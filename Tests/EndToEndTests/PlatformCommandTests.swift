@@ -132,6 +132,7 @@ extension Unhurried.Access {
                 (["--rooms", "5", "--prices", "/nowhere"], 66), (["--rooms", "5", "--machine-network", "1"], 1),
                 (["--rooms", "5", "--prices", prices, "--egress-price", "1"], 64), (["--hours", "2"], 64),
                 (["--rooms", "5", "--waiting", "2"], 64), (["--machine-cores", "8"], 64),
+                (["--fleet", "--rooms-per-hour", "9091", "--minutes", "132"], 64),
             ] as [([String], Int32)] {
                 let result = try Command.tandem(["plan", file] + arguments)
                 #expect(result.code == code && !result.errors.isEmpty, "\(arguments): \(result)")

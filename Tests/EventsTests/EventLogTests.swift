@@ -39,6 +39,21 @@ struct EventLogTests {
         #expect(log.page(after: 0).missed == 600, "the first two events of another type are dropped")
     }
 
+    @Test("an event that only describes a moment is not counted as missed while it is in the log, on pages of any size")
+    func keptMoments() {
+        let log = EventLog(capacity: 1)
+        for number in 1...6 as ClosedRange<Int64> {
+            log.append(EventRecord(sequence: number, type: number == 3 ? "audio.levels" : "source.live", line: "{}"))
+        }
+        let whole = log.page(after: 0)
+        #expect(whole.events.map(\.sequence) == [3, 6] && whole.missed == 4 && whole.skipped == 5)
+        let first = log.page(after: 0, limit: 1)
+        #expect(first.events.map(\.sequence) == [3] && first.missed == 2)
+        let second = log.page(after: first.next, limit: 1)
+        #expect(second.events.map(\.sequence) == [6] && second.missed == 2)
+        #expect(log.page(after: second.next).missed == 0)
+    }
+
     @Test("the event log's sequence numbers continue those of the journal, and an event out of order is not added")
     func earlier() {
         let log = EventLog(earlier: [Self.event(5), Self.event(4), Self.event(9)])

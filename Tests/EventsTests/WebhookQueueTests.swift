@@ -90,7 +90,7 @@ struct WebhookQueueTests {
         while queue.delivered < count, now < 3_600 * Self.second {
             tell()
             let page = log.page(after: queue.delivered, limit: 64)
-            if let notice = queue.missed(page.missed) { delivery.notices.append(notice) }
+            if let notice = queue.missed(page.skipped) { delivery.notices.append(notice) }
             guard let event = queue.next(in: page) else {
                 now += interval
                 continue

@@ -73,6 +73,27 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
+    @Test("the stream of a reply is cancelled if its client has left before the reply, also after the listener's end")
+    func abandonedStreams() async throws {
+        let left = Mutex<[@Sendable (ListenerReply) -> Void]>([])
+        let listener = try await HTTPListener.start(
+            listen: Self.loopback, limits: HTTPListenerLimits(connections: 16, bodyBytes: 100), group: nil,
+            place: "test", logger: Logger(label: "test")
+        ) { request, answer in request.client.whenGone { left.withLock { $0.append(answer) } } }
+        for _ in 0..<2 {
+            try await HTTPProbe(listener.boundAddress).connect().executeThenClose { _, outbound in
+                try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            }
+        }
+        try await waitUntil("both clients have left", { left.withLock(\.count) }) { $0 == 2 }
+        let (early, late) = (FedStream(), FedStream())
+        left.withLock(\.first)?(ListenerReply(.ok, body: .stream(early)))
+        try await waitUntil("the stream is cancelled") { early.isCancelled }
+        await listener.stop()
+        left.withLock(\.last)?(ListenerReply(.ok, body: .stream(late)))
+        #expect(late.isCancelled)
+    }
+
     @Test("a listener that is stopped does not shut down an event-loop group passed to it")
     func injectedGroup() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

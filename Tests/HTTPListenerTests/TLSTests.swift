@@ -223,7 +223,7 @@ struct TLSTests {
 
     @Test("HEAD of an endless body gets only the head, and the connection ends", arguments: [false, true])
     func headOfStream(tls: Bool) async throws {
-        try await FedStream.serve(tls: tls) { _, listener in
+        try await FedStream.serve(tls: tls) { stream, listener in
             let channel = try await WebSocketProbe(listener.boundAddress).connect()
             let text: String = try await channel.executeThenClose { inbound, outbound in
                 try await outbound.write(ByteBuffer(string: "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n"))
@@ -233,6 +233,7 @@ struct TLSTests {
             }
             #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.lowercased().contains("connection: close\r\n"))
             #expect(text.hasSuffix("\r\n\r\n") && text.split(separator: "\r\n\r\n").count == 1, "\(text)")
+            #expect(stream.isCancelled, "no piece of it is sent")
         }
     }
 

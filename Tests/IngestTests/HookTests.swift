@@ -130,6 +130,21 @@ struct HookTests {
         }
     }
 
+    @Test("a publisher over RTMPS is reported to the webhook with the address of the RTMPS listener")
+    func secureAddress() async throws {
+        let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
+        try await DoorTests.withTLS({
+            $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .ome), url: hook.url)
+        }) { server, _, _ in
+            let publisher = try await TestPublisher.publish(
+                DoorTests.secureURL(server, TestServer.hostKey), tls: .tlsv12)
+            #expect(publisher.outcomes.elements == [.ready])
+            let url = "rtmps://127.0.0.1:\(server.securePort)/live/\(TestServer.hostKey)"
+            #expect(hook.requests.elements.first?.contains(url) == true, "\(hook.requests.elements)")
+        }
+        await hook.stop()
+    }
+
     @Test("a single-use signed key is not used up if the webhook fails or refuses")
     func singleUse() async throws {
         let cases: [(HookServer.Behaviour, String)] = [
@@ -209,6 +224,25 @@ struct HookTests {
     /// A clock that does not advance.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
+    }
+
+    @Test("a WHIP publisher from an address over the limit of webhook requests is refused before its offer is read")
+    func whipLimit() async throws {
+        let change: (inout IngestConfiguration) -> Void = {
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
+        }
+        try await WHIPTests.with(clock: StillClock(), change) { server, url in
+            // The webhook cannot be reached, but each of these is a request.
+            for _ in 0..<32 { _ = try await TestPublisher.publish(server.url(TestServer.guestKey)) }
+            // Its offer would be refused later.
+            let reply = try await WHIPClient.post(url, key: TestServer.hostKey, video: nil, audio: nil)
+            #expect(reply.status == 503, "\(reply.text)")
+            let reasons = server.events.elements.compactMap { event -> String? in
+                if case .refused(_, _, let reason, _) = event { reason } else { nil }
+            }
+            #expect(reasons.last == "there were too many webhook requests for its address")
+        }
     }
 
     @Test(

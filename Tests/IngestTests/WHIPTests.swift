@@ -113,6 +113,18 @@ struct WHIPTests {
         }
     }
 
+    @Test("at a handover to another worker, a publisher is reported as lost because the server stops, not the room")
+    func handedOver() async throws {
+        try await Self.with { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            await server.server.stop(isHandedOver: true)
+            let reason = "This server is stopping. Connect again."
+            #expect(server.events.elements.contains(.lost(TestServer.host, reason: reason)))
+            await client.outcomes.wait { $0.contains(.closed) }
+        }
+    }
+
     @Test("a second client takes over when it has connected, and the first gets close_notify")
     func takeover() async throws {
         try await Self.with { server, url in

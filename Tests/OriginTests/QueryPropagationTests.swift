@@ -72,6 +72,21 @@ struct QueryPropagationTests {
         #expect(text == list.replacing("v-0.key", with: "v-0.key?sig=x"))
     }
 
+    @Test("segments of the room have the viewer's query, those on another server do not")
+    func otherServer() async {
+        let list = """
+            #EXTM3U
+            #EXTINF:2,
+            v-1-0.m4s
+            #EXTINF:2,
+            https://cdn.example/v-1-1.m4s
+
+            """
+        let content = MemoryContent(objects: ["v.m3u8": MemoryContent.playlist(list)])
+        let text = await Self.text("/v.m3u8?sig=x", content)
+        #expect(text == list.replacing("v-1-0.m4s", with: "v-1-0.m4s?sig=x"))
+    }
+
     @Test(
         "URIs of parts, maps, hints, reports and segments have the viewer's query, and each query has its own entity tag"
     )

@@ -296,6 +296,23 @@ struct WholeWindowTests {
         #expect(!store.contains("720p-1-0.m4s"))
     }
 
+    @Test("removing the limit of listed segments does not cause an early write of the whole window's playlists")
+    func limitRemoved() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings(900))
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<200)
+        output.packager.limitWindow(to: HLSPackager.fewestSegments)
+        Self.feed(output, 200..<205)
+        let limited = store.text("720p-dvr.m3u8")
+        output.packager.limitWindow(to: nil)
+        // Segments of 64/30 s, and playlists every 30 s.
+        Self.feed(output, 205..<207)
+        #expect(store.text("720p-dvr.m3u8") == limited)
+        Self.feed(output, 207..<220)
+        #expect(store.text("720p-dvr.m3u8") != limited)
+    }
+
     @Test("on a full disk, the playlists of the whole window that viewers get list no deleted file")
     func full() throws {
         let store = MemoryStore()

@@ -1,6 +1,7 @@
 import LibAV
 import MediaTypes
 import Program
+import Synchronization
 import Threading
 import Testing
 
@@ -355,6 +356,25 @@ struct SceneCompositorTests {
         }
         #expect(seen == ["11 s1", "15 s2", "20 s3"])
         #expect(scheduler.pendingScenes.isEmpty)
+    }
+
+    @Test("the longest switch includes switches to a scene with another canvas size")
+    func measured() throws {
+        /// Each reading is one microsecond after the one before.
+        final class SteppingClock: MonotonicClock {
+            private let time = Atomic<Int64>(0)
+            func now() -> Int64 { self.time.add(1_000, ordering: .relaxed).newValue }
+        }
+        var large = Canvases.columns("large", [0])
+        large.size = CanvasSize(width: 1_280, height: 720)
+        let scheduler = Canvases.scheduler(Canvases.columns("a", [0]))
+        try scheduler.prepare([large])
+        var player = SceneCompositor(scheduler: scheduler, machine: SteppingClock())
+        _ = player.advance(to: 0)
+        #expect(player.longestSwap == 0)
+        let due = try scheduler.setScene(large)
+        #expect(player.advance(to: due)?.sceneID == "large")
+        #expect(player.longestSwap == 1_000)
     }
 
     @Test("a scene that cannot be built changes nothing, and the error says why")

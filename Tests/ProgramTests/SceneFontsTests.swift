@@ -71,6 +71,7 @@ struct SceneFontsTests {
         let fonts = try TestFonts.latin()
         #expect(fonts.missing(in: "ok 안녕, 안녕 🎉\u{fe0f} a\u{200d}b\t\u{a0}x") == ["안", "녕", "🎉"])
         #expect(SceneFonts.builtIn.missing(in: "PK score 0:58 {é}") == ["{", "é", "}"])
+        #expect(SceneFonts.builtIn.missing(in: "[a]_z^\\`@~") == ["[", "]", "^", "\\", "`", "~"])
         #expect(self.runs("a\u{200b}b\u{7}c", fonts) == ["0:abc"])
         #expect(self.runs("👍🏽", try TestFonts.scripts()) == ["2:👍"], "a skin tone is not a second emoji")
         #expect(self.runs("안녕", .builtIn) == ["-:안녕"])

@@ -46,6 +46,6 @@ struct SRTStreamIDTests {
         #expect(PublishRefusal.address.srtCode == 1403)
         #expect(PublishRefusal.busy.srtCode == 1409)
         #expect(PublishRefusal.quarantined.srtCode == 1423)
-        #expect(PublishRefusal.ended.srtCode == 1503)
+        #expect(PublishRefusal.ended.srtCode == 1503 && PublishRefusal.handedOver.srtCode == 1503)
     }
 }

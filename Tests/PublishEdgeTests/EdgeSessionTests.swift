@@ -202,6 +202,15 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding)
     }
 
+    @Test("a connection to the room that does not open ends with the time in which a room must answer `publish`")
+    func roomTimeout() {
+        let edge = EdgeHarness()
+        edge.reaches = { _ in nil }
+        edge.feed(Script.opening())
+        while edge.passTime() {}
+        #expect(edge.end == .unreachable && edge.now == 10_000_000_000 && edge.connects.count == 4)
+    }
+
     @Test("if a room closes before it answers `publish`, the edge tries it once more, and then closes the publisher")
     func closesWithoutAWord() {
         let edge = EdgeHarness()

@@ -79,6 +79,21 @@ struct FeedCoreTests {
         #expect(Self.letters(alone.backlog) == "MD")
     }
 
+    @Test("at the end, audio that waits for video is output if video has begun")
+    func finishes() {
+        var core = Self.begun()
+        core.receive(Self.picture(0, isKey: true))
+        for frame in 0..<4 { core.receive(Self.audioPacket(Int64(frame))) }
+        #expect(Self.letters(core.takeOutput()) == "CDKa")
+        core.finish()
+        let tags = core.takeOutput()
+        #expect(Self.letters(tags) == "aaa" && tags.map(\.time) == [21, 43, 64])
+        var silent = Self.begun()
+        silent.receive(Self.audioPacket(0))
+        silent.finish()
+        #expect(Self.letters(silent.takeOutput()) == "CD")
+    }
+
     @Test("a new reader gets metadata, headers and everything since the last key frame")
     func backlog() {
         var core = Self.begun()

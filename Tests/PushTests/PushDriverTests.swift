@@ -310,6 +310,33 @@ struct PushDriverTests {
         await server.stop()
     }
 
+    /// A reader that notes what it receives.
+    private final class NotingReader: LiveReader {
+        private let notes = Mutex<[String]>([])
+        var seen: [String] { self.notes.withLock { $0 } }
+
+        func receive(_ tags: [LiveTag], now: Int64) {
+            let packets = tags.filter(\.isPacket).map { $0.kind == .audio ? "audio \($0.time)" : "video \($0.time)" }
+            self.notes.withLock { $0 += packets }
+        }
+
+        func ended() { self.notes.withLock { $0.append("end") } }
+    }
+
+    @Test("at the end of a feed, its readers get the audio that waits for video, and then the end")
+    func lastAudio() async throws {
+        let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: true, clock: MachineClock())
+        let feed = try #require(outputs.feed(named: "180p"))
+        feed.configure(FeedCoreTests.record)
+        feed.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
+        let reader = NotingReader()
+        feed.add(reader)
+        feed.receive(FeedCoreTests.picture(0, isKey: true))
+        for frame in Int64(0)..<3 { feed.receive(FeedCoreTests.audioPacket(frame)) }
+        await outputs.stop(reason: "the room has ended")
+        #expect(reader.seen == ["video 0", "audio 0", "audio 21", "audio 43", "end"])
+    }
+
     @Test("an output with an unreadable authorities file is refused before anything connects")
     func unreadable() async throws {
         let url = try #require(RTMPURL("rtmps://127.0.0.1/live/key", allowsTLS: true))

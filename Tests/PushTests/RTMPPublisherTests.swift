@@ -60,7 +60,9 @@ struct RTMPPublisherTests {
         #expect(RTMPPublisher.remedy(for: PublishRefusal.ended.text) == "publish to a room that runs")
         #expect(RTMPPublisher.remedy(for: "go away") == "check the app and the stream key")
         // These texts say themselves what to do.
-        for refusal in [PublishRefusal.denied, .expired, .tooOften, .quarantined, .unsupportedCodec("VP6")] {
+        for refusal in [
+            PublishRefusal.denied, .expired, .tooOften, .quarantined, .handedOver, .unsupportedCodec("VP6"),
+        ] {
             #expect(RTMPPublisher.remedy(for: refusal.text) == nil, "\(refusal.text)")
         }
     }

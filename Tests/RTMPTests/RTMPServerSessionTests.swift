@@ -425,8 +425,9 @@ struct RTMPServerSessionTests {
         #expect(codes == [isAsked ? "NetConnection.Connect.ReconnectRequest" : "NetStream.Publish.Denied"])
         #expect(said.first?.streamID == (isAsked ? 0 : 1))
         #expect(said.first?.values.last?["level"]?.string == (isAsked ? "status" : "error"))
-        #expect(harness.closeReason == .refused(.ended))
-        #expect(harness.events.contains(.unpublished(.closed(.refused(.ended)))))
+        #expect(said.first?.values.last?["description"]?.string?.hasPrefix("This server is stopping.") == true)
+        #expect(harness.closeReason == .refused(.handedOver))
+        #expect(harness.events.contains(.unpublished(.closed(.refused(.handedOver)))))
     }
 
     @Test("a publisher that is taken over gets a status and is closed once; a lost connection unpublishes once")

@@ -10,7 +10,7 @@ struct WorkerNamesTests {
     func notes() {
         let names = [
             CommandedState.name, CommandedState.name + Resumption.asideSuffix, CrashQuarantine.name, DeliveryLog.name,
-            EventJournal.name, EventJournal.earlierName, OverloadRecord.name,
+            DeliveryLog.temporaryName, EventJournal.name, EventJournal.earlierName, OverloadRecord.name,
         ]
         #expect(WorkerNames.notes == Set(names))
     }

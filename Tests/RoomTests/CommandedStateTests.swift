@@ -264,6 +264,7 @@ struct CommandedStateTests {
             (#""videoPush":false"#, #""videoPush":"no""#),
             (#""onAir":{"scene":"pk""#, #""onAir":{"scene":7"#), (#""revision":8"#, #""revision":"8""#),
             (#""ended":true"#, #""ended":1"#), (#""texts":{"#, #""texts":[{"#),
+            (#""rotation":270"#, #""rotation":45"#),
         ])
     func badMember(good: String, bad: String) throws {
         var state = Self.plain()

@@ -63,6 +63,7 @@ extension InProcess {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             let pipeline = HarnessRooms.duel(directory.path, scene: "pk", hls: #", "windowSeconds": 12"#)
+                .replacing(#""lowLatency": false, "http": { "listen": null }"#, with: #""lowLatency": true"#)
                 .replacing(
                     #""video": { "bitrate": 100000"#, with: #""when": "watched", "video": { "bitrate": 100000"#)
             let room = try await RoomHarness.open(pipeline)

@@ -93,7 +93,8 @@ extension InProcess {
             let live = try #require(room.events.all("source.live", uid: HarnessRooms.first, from: mark).first)
             #expect(
                 try #require(live.integer("programTimeMs")) - #require(publishing.integer("programTimeMs")) <= 1_000)
-            #expect(room.events.all("source.reconnecting", uid: HarnessRooms.first, from: mark).count == 1)
+            let taken = room.events.all("source.reconnecting", uid: HarnessRooms.first, from: mark)
+            #expect(taken.count == 1 && taken.first?.text("graceUntil") == nil, "the new publisher is connected")
             #expect(room.events.all("source.lost").isEmpty)
             try await room.end()
         }

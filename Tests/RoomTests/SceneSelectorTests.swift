@@ -270,6 +270,18 @@ struct SceneSelectorTests {
         #expect(again.contains(.pkReady) && again.phases.isEmpty)
     }
 
+    @Test("a source that is only stalled counts as live for a PK that starts when it is ready")
+    func readyWhileStalled() {
+        var room = Kit.room(startsWhenReady: true)
+        _ = room.comes(Kit.a, now: 0)
+        for now in stride(from: Int64(0), through: 2 * Self.second, by: 50_000_000) {
+            _ = room.looks(at: now, silent: Kit.a, since: 0)
+        }
+        #expect(room.sources[Kit.a]?.state == .stalled)
+        let ready = room.comes(Kit.b, now: 2 * Self.second)
+        #expect(ready.contains(.pkReady) && ready.phases == [.countdown])
+    }
+
     /// A PK without countdown that ended at 16 s, its punishment included; the last poll was at 1 s.
     private static func unpolled() throws -> SceneSelector {
         var room = Kit.room()

@@ -46,6 +46,19 @@ struct SceneVoiceTests {
         }
     }
 
+    @Test(
+        "an automatic layout without users shows the live users except those whose panes leave, which keep their audio")
+    func automatic() throws {
+        let pipeline = try Self.pipeline(#""layout": "auto""#)
+        let guest = SourceID(uid: "2002")
+        let spec = try #require(pipeline.scenes.first)
+        let mapped = SceneMapping.scene(spec, in: pipeline, without: [guest], live: ["1001", "2002"])
+        #expect(mapped.visiblePanes.map(\.source.uid) == ["1001"])
+        #expect(mapped.visiblePanes.map(\.rect.width) == [640])
+        let voice = try #require(mapped.panes.last)
+        #expect(mapped.panes.count == 2 && voice.source == guest && voice.audioPush && !voice.videoPush)
+    }
+
     @Test("a source that is muted in the scene stays muted without its pane")
     func muted() throws {
         let pipeline = try Self.pipeline(

@@ -31,6 +31,7 @@ struct SourceStateMachineTests {
         var source = Self.live()
         let changes = source.receive(.left(reason: "reset"), now: Self.second)
         #expect(changes.map(\.to) == [.lost, .reconnecting])
+        #expect(changes.map(\.awaitsPublisher) == [false, true])
         #expect(changes.first?.reason == "reset")
         #expect(source.graceUntil == 16 * Self.second)
         #expect(source.poll(now: 16 * Self.second - 1, arrivals: .init()).isEmpty)
@@ -115,7 +116,8 @@ struct SourceStateMachineTests {
     @Test("after a takeover a source is reconnecting, not lost, until the new connection's first frame")
     func takeover() {
         var source = Self.live()
-        #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
+        let changes = source.receive(.takenOver, now: 1)
+        #expect(changes.map(\.to) == [.reconnecting] && changes.map(\.awaitsPublisher) == [false])
         _ = source.receive(.published, now: 1)
         #expect(source.receive(.firstFrameDecoded, now: 2).isEmpty, "the older connection's end, still in the decoder")
         _ = source.receive(.drained, now: 3)

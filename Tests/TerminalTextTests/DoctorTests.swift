@@ -120,6 +120,18 @@ struct DoctorTests {
                 "error    disk     full\n                  Fix: free it\n1 error, 0 warnings\n"))
     }
 
+    @Test("tandem doctor leaves out loopback and link-local addresses")
+    func addresses() {
+        var facts = MachineFacts()
+        for text in [
+            "127.0.0.1", "169.254.7.8", "169.25.4.1", "192.0.2.7", "::1", "fe80::1", "febf::1", "fec0::1",
+            "2001:db8::1",
+        ] {
+            facts.add(address: text)
+        }
+        #expect(facts.addresses4 == ["169.25.4.1", "192.0.2.7"] && facts.addresses6 == ["fec0::1", "2001:db8::1"])
+    }
+
     @Test("tandem doctor reads the CPU quota from the files of cgroup versions 1 and 2; it is nil if there is none")
     func quotas() {
         #expect(

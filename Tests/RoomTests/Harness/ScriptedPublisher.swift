@@ -115,7 +115,7 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
     }
 
     func handOver() -> Bool {
-        self.refuse(.ended)
+        self.refuse(.handedOver)
         return false
     }
 

@@ -1,5 +1,4 @@
-import MediaKernels
-import MediaTypes
+package import MediaKernels
 
 /// A validated `HEVCDecoderConfigurationRecord`.
 ///
@@ -47,7 +46,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
     }
 
     /// Makes a record from parameter sets in the stream; `nil` without a readable SPS, or without a PPS.
-    init?(_ sets: HEVCUnits) {
+    package init?(_ sets: HEVCUnits) {
         guard let first = sets.sequence.first, let sequence = HEVCSequenceParameterSet(nalUnit: first),
             !sets.picture.isEmpty, (sets.video + sets.sequence + sets.picture).allSatisfy({ $0.count <= 0xFFFF }),
             sets.video.count + sets.sequence.count + sets.picture.count <= HEVCConfiguration.unitLimit
@@ -82,22 +81,22 @@ package struct HEVCConfiguration: Sendable, Hashable {
 }
 
 /// The parameter sets and NAL unit types of an H.265 access unit.
-struct HEVCUnits {
-    private(set) var video: [[UInt8]] = []
-    private(set) var sequence: [[UInt8]] = []
-    private(set) var picture: [[UInt8]] = []
+package struct HEVCUnits {
+    package private(set) var video: [[UInt8]] = []
+    package private(set) var sequence: [[UInt8]] = []
+    package private(set) var picture: [[UInt8]] = []
     /// True if decoding can begin at this access unit: a BLA, IDR or CRA frame (NAL unit types 16 to 23).
-    private(set) var isKey = false
+    package private(set) var isKey = false
     /// True if the access unit contains slices of a frame (NAL unit types 0 to 31).
-    private(set) var hasPicture = false
+    package private(set) var hasPicture = false
     /// True if the access unit contains NAL units that belong to the next frame: parameter sets and prefix SEI (types
     /// 32 to 34, and 39).
-    private(set) var isAhead = false
+    package private(set) var isAhead = false
 
     /// Reads the NAL units of an access unit.
     ///
     /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
-    init(_ memory: PacketMemory, in range: Range<Int>) {
+    package init(_ memory: PacketMemory, in range: Range<Int>) {
         var offset = range.lowerBound
         while offset < range.upperBound, let length = memory.unsigned32(at: offset) {
             let start = offset + 4
