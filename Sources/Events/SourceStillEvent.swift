@@ -39,6 +39,8 @@ package struct SourceStillEvent: Sendable, Hashable {
         if let programTimeMs { members.append(.init("programtimems", .string("\(programTimeMs)"))) }
         let envelope = JSONValue.object(members).text
         // Base64 needs no escapes.
-        self.body = Array("\(envelope.dropLast()),\"data_base64\":\"\(Base64.encode(jpeg))\"}".utf8)
+        self.body =
+            Array(envelope.utf8.dropLast()) + Array(",\"data_base64\":\"".utf8) + Base64.digits(jpeg)
+            + Array("\"}".utf8)
     }
 }

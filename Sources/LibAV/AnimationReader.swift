@@ -61,7 +61,12 @@ package final class AnimationReader {
     private var waiting: [UnsafeMutablePointer<AVPacket>] = unsafe []
     private var waitingBytes = 0
     private var audioDecoder: AudioDecoder?
+    /// Converts decoded frames; `nil`: before the first one, or because `alphaPool` is used.
     private var graph: FilterGraph?
+    /// Memory for the alpha planes of frames whose halves are used in place; `nil`: `graph` is used.
+    private var alphaPool: BufferPool?
+    /// Format of the frames that `graph` or `alphaPool` was made for.
+    private var source: PictureFormat?
     /// Rectangle of the canvas in which the frames are shown; before the first frame, the box that they are fitted into.
     package private(set) var target: PixelRect
     private var isPlaced = false
@@ -344,7 +349,22 @@ package final class AnimationReader {
 
     /// Converts a decoded frame for its place on the canvas.
     private func placed(_ picture: Picture) throws(MediaError) -> Picture {
-        if self.graph?.inputs.first?.format != picture.format { self.graph = try self.makeGraph(picture.format) }
+        if self.source != picture.format {
+            (self.graph, self.alphaPool, self.source) = (nil, nil, nil)
+            let (text, isReady) = try self.conversion(of: picture.format)
+            if isReady, self.alpha != .own, Picture.canJoin(picture.format) {
+                self.alphaPool = try Picture.alphaPool(picture.format)
+            } else {
+                self.graph = try self.makeGraph(text, picture.format)
+            }
+            self.source = picture.format
+        }
+        if let pool = self.alphaPool {
+            if let joined = try picture.joined(alphaOnRight: self.alpha == .right, in: pool) { return joined }
+            // The frame's memory has no space for another plane.
+            self.alphaPool = nil
+            self.graph = try self.makeGraph(self.conversion(of: picture.format).text, picture.format)
+        }
         // Filters with two inputs need times that rise.
         self.count &+= 1
         guard let graph = self.graph, let result = try graph.run([picture], pts: self.count).first else {
@@ -355,7 +375,16 @@ package final class AnimationReader {
         return try result.signalled(as: .sprite(width: self.target.width, height: self.target.height))
     }
 
-    private func makeGraph(_ format: PictureFormat) throws(MediaError) -> FilterGraph {
+    private func makeGraph(_ text: String, _ format: PictureFormat) throws(MediaError) -> FilterGraph {
+        try FilterGraph.open(
+            text, inputs: [FilterGraph.Input(label: "in", format: format)], outputs: ["out"], fps: 30,
+            place: self.place)
+    }
+
+    /// Returns the text of the graph that converts frames of a format, and places the first frame.
+    ///
+    /// - Returns: `isReady`: whether size and colors are already those of the canvas.
+    private func conversion(of format: PictureFormat) throws(MediaError) -> (text: String, isReady: Bool) {
         let isPacked = self.alpha != .own
         let width = isPacked ? format.width / 2 : format.width
         guard width > 0 else {
@@ -404,8 +433,6 @@ package final class AnimationReader {
         } else {
             text = "[in]\(colors),format=yuva420p[out]"
         }
-        return try FilterGraph.open(
-            text, inputs: [FilterGraph.Input(label: "in", format: format)], outputs: ["out"], fps: 30,
-            place: self.place)
+        return (text, isReady)
     }
 }

@@ -104,7 +104,7 @@ public enum AlphaBlend {
     }
 
     /// Draws one row. All three pointers must have `width` bytes.
-    private static func drawRow(
+    static func drawRow(
         _ above: UnsafePointer<UInt8>, _ alpha: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<UInt8>,
         _ width: Int
     ) {

@@ -4,17 +4,26 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place > group.count ? 0x3D : self.alphabet[bits >> (18 - 6 * place) & 63])
-            }
+    package static func encode(_ bytes: [UInt8]) -> String { String(decoding: self.digits(bytes), as: UTF8.self) }
+
+    /// Encodes bytes as ASCII text with padding.
+    package static func digits(_ bytes: [UInt8]) -> [UInt8] {
+        // Without slices and closures: a still has thousands of groups.
+        let alphabet = self.alphabet
+        var text = [UInt8](repeating: 0x3D, count: (bytes.count + 2) / 3 * 4)
+        var (from, to) = (0, 0)
+        while from < bytes.count {
+            let rest = bytes.count - from
+            let second = rest > 1 ? Int(bytes[from + 1]) : 0, third = rest > 2 ? Int(bytes[from + 2]) : 0
+            let bits = Int(bytes[from]) << 16 | second << 8 | third
+            text[to] = alphabet[bits >> 18 & 63]
+            text[to + 1] = alphabet[bits >> 12 & 63]
+            if rest > 1 { text[to + 2] = alphabet[bits >> 6 & 63] }
+            if rest > 2 { text[to + 3] = alphabet[bits & 63] }
+            from += 3
+            to += 4
         }
-        return String(decoding: text, as: UTF8.self)
+        return text
     }
 
     /// Decodes `text`, with or without padding; `nil` if it is not base64.

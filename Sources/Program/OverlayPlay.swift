@@ -5,8 +5,8 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// One play of an animation: a thread that decodes it ahead of the program, and the frames and audio that wait for their
-/// ticks. The program thread never waits for it.
+/// One play of an animation: a thread that decodes it ahead of the program or finds it in the cache, and the frames and
+/// audio that wait for their ticks. The program thread never waits for it.
 final class OverlayPlay: Sendable {
     /// What the program thread does with the play at a tick.
     enum Step {
@@ -22,6 +22,8 @@ final class OverlayPlay: Sendable {
     private static let mostFrames = 8
     /// How far the audio is read ahead, in nanoseconds.
     private static let audioAhead: Int64 = 700_000_000
+    /// Largest number of blocks of recorded audio that are passed on at once.
+    private static let mostAudio = 64
     /// Longest play in nanoseconds, all loops together.
     static let longest: Int64 = 60_000_000_000
     /// Number of sample pairs of audio that can wait: 2.7 s at 48 kHz.
@@ -29,6 +31,8 @@ final class OverlayPlay: Sendable {
 
     private struct State {
         var frames: [(time: Int64, overlay: Picture.Overlay)] = []
+        /// The recorded animation that is played after `frames`; `nil`: it is decoded.
+        var replay: AnimationReplay?
         var shown: Picture.Overlay?
         /// Time of the tick that was run last, from the start of the play, in nanoseconds; negative before it.
         var elapsed: Int64
@@ -46,11 +50,13 @@ final class OverlayPlay: Sendable {
     let startTick: Int64
     private let fps: Int64
     private let sampleRate: Int64
+    private let cache: SharedAnimations
     private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
     /// - Parameter tick: The current tick.
-    init(_ start: OverlayLineup.Start, now tick: Int64, fps: Int, sampleRate: Int) {
+    init(_ start: OverlayLineup.Start, now tick: Int64, fps: Int, sampleRate: Int, cache: SharedAnimations) {
+        self.cache = cache
         (self.id, self.request, self.startTick) = (start.id, start.request, start.tick)
         (self.fps, self.sampleRate) = (Int64(max(1, fps)), Int64(max(1, sampleRate)))
         self.state = Mutex(
@@ -69,7 +75,7 @@ final class OverlayPlay: Sendable {
     func stop() {
         self.state.withLock { state in
             state.isStopped = true
-            (state.frames, state.shown) = ([], nil)
+            (state.frames, state.shown, state.replay) = ([], nil, nil)
         }
         self.wake.signal()
     }
@@ -89,6 +95,10 @@ final class OverlayPlay: Sendable {
                 state.shown = next.overlay
                 state.frames.removeFirst()
                 hasSpace = true
+            }
+            if state.frames.isEmpty, let frame = state.replay?.frame(by: due), let animation = state.replay?.animation {
+                let box = self.request.box
+                state.shown = Picture.Overlay(frame, x: box.x + animation.x, y: box.y + animation.y)
             }
             if let failure = state.failure, state.frames.isEmpty { return (.over(failure), hasSpace) }
             if let end = state.end {
@@ -112,6 +122,11 @@ final class OverlayPlay: Sendable {
     /// - Parameter isLast: Whether the audio fades out in this range.
     func mix(_ range: Range<Int64>, onto target: inout [Float], isLast: Bool) {
         self.state.withLock { state in
+            if state.replay != nil {
+                let end = TimeMath.scale(
+                    range.upperBound &- self.position, by: TimeMath.nanoseconds, over: self.sampleRate)
+                self.putRecorded(before: end &+ Self.audioAhead, &state)
+            }
             guard state.hasAudio else { return }
             let count = range.count * 2
             if state.audio.count != count { state.audio = [Float](repeating: 0, count: count) }
@@ -133,7 +148,10 @@ final class OverlayPlay: Sendable {
         do throws(MediaError) {
             var base: Int64 = 0
             for loop in 1...self.request.loops {
-                guard let (video, audio) = try self.playOnce(from: base) else { return }
+                // Another play, or the loop before, may have recorded it.
+                let key = self.key
+                if let key, self.replay(key, from: base, loops: self.request.loops - loop + 1) { return }
+                guard let (video, audio) = try self.playOnce(from: base, recording: key) else { return }
                 let all = max(video, audio)
                 guard video > 0 else {
                     throw MediaError(
@@ -149,29 +167,84 @@ final class OverlayPlay: Sendable {
         }
     }
 
-    /// Decodes the file once, as fast as the program shows it.
+    private var hasAudio: Bool { self.request.volume > 0 }
+
+    /// The file's key in the cache; `nil` if there is no such file.
+    private var key: AnimationCache.Key? {
+        guard let version = FileVersion(path: self.request.path) else { return nil }
+        return AnimationCache.Key(
+            path: self.request.path, version: version, alpha: self.request.alpha, width: self.request.box.width,
+            height: self.request.box.height, hasAudio: self.hasAudio)
+    }
+
+    /// Returns the program time of a time of the play; both in nanoseconds.
+    private func programTime(_ time: Int64) -> Int64 {
+        TimeMath.scale(self.startTick, by: TimeMath.nanoseconds, over: self.fps) &+ min(time, Self.longest)
+    }
+
+    /// Lets the program thread play the animation from the cache.
     ///
     /// - Parameter base: Time of its first frame from the start of the play, in nanoseconds.
+    /// - Returns: `false` if the animation is not in the cache.
+    private func replay(_ key: AnimationCache.Key, from base: Int64, loops: Int) -> Bool {
+        let animation = self.cache.withLock { cache in
+            cache.find(key) { self.programTime(AnimationReplay($0, from: base, loops: loops).end.all) }
+        }
+        guard let animation else { return false }
+        self.state.withLock { state in
+            guard !state.isStopped else { return }
+            let replay = AnimationReplay(animation, from: base, loops: loops)
+            state.end = replay.end
+            state.replay = replay
+            // The first write allocates the ring's memory, which the program thread should not do.
+            self.putRecorded(before: max(0, state.elapsed) &+ Self.audioAhead, &state)
+        }
+        return true
+    }
+
+    /// Decodes the file once, as fast as the program shows it, and records it if the cache has space.
+    ///
+    /// - Parameters:
+    ///   - base: Time of its first frame from the start of the play, in nanoseconds.
+    ///   - key: The file's key in the cache; `nil`: it is not recorded.
     /// - Returns: The ends of video and audio from `base`, in nanoseconds; `nil` if the play was stopped.
-    private func playOnce(from base: Int64) throws(MediaError) -> (Int64, Int64)? {
+    private func playOnce(from base: Int64, recording key: AnimationCache.Key?) throws(MediaError) -> (Int64, Int64)? {
         let reader = try AnimationReader.open(
             path: self.request.path, alpha: self.request.alpha, box: self.request.box, sampleRate: Int(self.sampleRate),
             place: "overlay[\(self.request.name)]")
-        let hasAudio = reader.hasAudio && self.request.volume > 0
+        let hasAudio = reader.hasAudio && self.hasAudio
+        var recorder = AnimationRecorder(key, self.cache)
+        defer { recorder.cancel() }
         while true {
             let (isStopped, waiting, elapsed) = self.state.withLock { ($0.isStopped, $0.frames.count, $0.elapsed) }
             if isStopped { return nil }
-            if reader.isOver { return (reader.videoEnd, hasAudio ? reader.audioEnd : 0) }
+            if reader.isOver {
+                let (video, audio) = (reader.videoEnd, hasAudio ? reader.audioEnd : 0)
+                recorder.finish(
+                    video: video, audio: audio, x: reader.target.x - self.request.box.x,
+                    y: reader.target.y - self.request.box.y, until: self.programTime(base &+ max(video, audio)))
+                return (video, audio)
+            }
             let isAudioShort = hasAudio && base &+ reader.audioEnd &- elapsed < Self.audioAhead
             if reader.canRead, !reader.canDecode || isAudioShort {
-                reader.read { samples, time in if hasAudio { self.put(samples, at: base &+ time, base) } }
+                reader.read { samples, time in
+                    guard hasAudio else { return }
+                    recorder.add(samples, at: time)
+                    self.state.withLock { self.put(samples, at: base &+ time, base, &$0) }
+                }
+                recorder.reserve(now: self.programTime(elapsed))
             } else if waiting < Self.mostFrames, reader.canDecode {
                 try reader.decode { frame in
-                    let overlay = Picture.Overlay(frame.picture, x: reader.target.x, y: reader.target.y)
+                    let (x, y) = (reader.target.x, reader.target.y)
+                    // The packed frame needs less memory, and less time to be drawn.
+                    let packed = recorder.add(frame)
+                    let overlay =
+                        packed.map { Picture.Overlay($0, x: x, y: y) } ?? Picture.Overlay(frame.picture, x: x, y: y)
                     self.state.withLock { state in
                         if !state.isStopped { state.frames.append((base &+ frame.time, overlay)) }
                     }
                 }
+                recorder.reserve(now: self.programTime(elapsed))
             } else {
                 // Woken when a frame was shown; the timeout lets the audio be read ahead in between.
                 _ = self.wake.wait(timeout: .now() + .milliseconds(100))
@@ -179,18 +252,25 @@ final class OverlayPlay: Sendable {
         }
     }
 
+    /// Keeps the recorded audio for the program that begins before `time`, in nanoseconds from the start of the play.
+    private func putRecorded(before time: Int64, _ state: inout State) {
+        // Both the program thread and a play's thread call this under the lock, so it must be short for any file.
+        for _ in 0..<Self.mostAudio {
+            guard let next = state.replay?.nextAudio(before: time) else { return }
+            self.put(next.audio.samples, at: next.base &+ next.audio.time, next.base, &state)
+        }
+    }
+
     /// Keeps audio for the program. Audio before the first frame is left out.
     ///
     /// - Parameter time: Time of its first pair from the start of the play, in nanoseconds.
-    private func put(_ samples: [Float], at time: Int64, _ base: Int64) {
+    private func put(_ samples: [Float], at time: Int64, _ base: Int64, _ state: inout State) {
         let first = TimeMath.scale(time, by: self.sampleRate, over: TimeMath.nanoseconds)
         let start = TimeMath.scale(base, by: self.sampleRate, over: TimeMath.nanoseconds)
         let skip = Int(clamping: max(0, start &- first))
         guard skip < samples.count / 2 else { return }
         let position = self.position &+ first &+ Int64(skip)
-        self.state.withLock { state in
-            state.hasAudio = true
-            state.ring.write(skip == 0 ? samples : Array(samples[(2 * skip)...]), at: position)
-        }
+        state.hasAudio = true
+        state.ring.write(skip == 0 ? samples : Array(samples[(2 * skip)...]), at: position)
     }
 }

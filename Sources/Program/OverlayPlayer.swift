@@ -44,6 +44,10 @@ package final class OverlayPlayer: Sendable {
         var fading: [OverlayPlay] = []
         var reports: [OverlayReport] = []
         var threads: [StageThread] = []
+        /// Memory of the canvases that are drawn on; `nil` while there are none.
+        var pool: CanvasPool?
+        /// The tick at which the cache was cleaned last.
+        var cleaned = Int64.min
 
         mutating func report(
             _ id: Int64, _ name: String, _ event: OverlayReport.Event, at tick: Int64?, planned: Int64?
@@ -68,10 +72,13 @@ package final class OverlayPlayer: Sendable {
 
     private let fps: Int
     private let sampleRate: Int
+    private let cache: SharedAnimations
     private let state: Mutex<State>
     private let busy = Atomic<Bool>(false)
 
-    package init(fps: Int, sampleRate: Int) {
+    /// - Parameter cacheLimit: Largest number of bytes of the decoded animations that are kept; 0: none are.
+    package init(fps: Int, sampleRate: Int, cacheLimit: Int = AnimationCache.usualLimit) {
+        self.cache = SharedAnimations(AnimationCache(limit: cacheLimit))
         self.fps = max(1, fps)
         self.sampleRate = sampleRate
         let lead = TimeMath.scale(Self.leadMs, by: Int64(max(1, fps)), over: 1000, rounding: .up)
@@ -108,7 +115,7 @@ package final class OverlayPlayer: Sendable {
     }
 
     private func start(_ start: OverlayLineup.Start, now tick: Int64) {
-        let play = OverlayPlay(start, now: tick, fps: self.fps, sampleRate: self.sampleRate)
+        let play = OverlayPlay(start, now: tick, fps: self.fps, sampleRate: self.sampleRate, cache: self.cache)
         let isOn = self.state.withLock { state -> Bool in
             guard state.lineup.isActive(start.id) else {
                 // Dropped since it was accepted.
@@ -145,6 +152,25 @@ package final class OverlayPlayer: Sendable {
         }
     }
 
+    /// Frees the decoded animations that were not played for a minute, and those whose overlay was removed. Called
+    /// regularly.
+    ///
+    /// - Parameters:
+    ///   - tick: The current tick.
+    ///   - paths: Returns the files of all overlays. Called at most once a second, and only if animations are kept.
+    package func cleanCache(at tick: Int64, paths: () -> Set<String>) {
+        guard !self.cache.withLock({ $0.isEmpty }) else { return }
+        let isDue = self.state.withLock { state in
+            guard state.cleaned > tick || state.cleaned < tick &- Int64(self.fps) else { return false }
+            state.cleaned = tick
+            return true
+        }
+        guard isDue else { return }
+        let known = paths()
+        let now = TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))
+        self.cache.withLock { $0.clean(now: now, paths: known) }
+    }
+
     /// Returns the reports since the last call, in order.
     package func takeReports() -> [OverlayReport] {
         self.state.withLock { state in
@@ -159,7 +185,7 @@ package final class OverlayPlayer: Sendable {
     /// there is no memory.
     func draw(over canvas: Picture?, tick: Int64) -> Picture? {
         guard self.isBusy else { return canvas }
-        let overlays = self.state.withLock { state -> [Picture.Overlay] in
+        let (overlays, pool) = self.state.withLock { state -> ([Picture.Overlay], CanvasPool?) in
             var overlays: [Picture.Overlay] = []
             for play in state.plays {
                 switch play.advance(to: tick) {
@@ -185,12 +211,17 @@ package final class OverlayPlayer: Sendable {
                 state.plays.removeAll { !state.lineup.isActive($0.id) }
                 state.started.formIntersection(state.plays.map(\.id))
             }
-            if state.plays.isEmpty, state.fading.isEmpty { self.busy.store(false, ordering: .relaxed) }
-            return overlays
+            if state.plays.isEmpty {
+                state.pool = nil
+                if state.fading.isEmpty { self.busy.store(false, ordering: .relaxed) }
+            } else if let canvas, !overlays.isEmpty, state.pool?.format != canvas.format {
+                state.pool = try? CanvasPool.open(canvas.format)
+            }
+            return (overlays, state.pool)
         }
         guard let canvas, !overlays.isEmpty else { return canvas }
         // Without memory for a copy, the frame is shown without the overlays.
-        return (try? canvas.overlaid(with: overlays)) ?? canvas
+        return (try? canvas.overlaid(with: overlays, in: pool)) ?? canvas
     }
 
     /// Adds the audio of the plays onto a block of the program's audio.
@@ -208,10 +239,12 @@ package final class OverlayPlayer: Sendable {
         let threads = self.state.withLock { state in
             state.drop(state.lineup.close(), .closed, at: tick)
             state.fading = []
+            state.pool = nil
             self.busy.store(false, ordering: .relaxed)
             defer { state.threads = [] }
             return state.threads
         }
+        self.cache.withLock { $0.close() }
         // Threads that a hanging file system holds are left behind, after one wait for all of them.
         var isHanging = false
         for thread in threads where !thread.join(within: isHanging ? 0 : 500_000_000) { isHanging = true }

@@ -97,6 +97,7 @@ package struct OverlayService: Sendable {
         overlays.setPaused(isPaused, at: self.program.tick)
         for start in overlays.startWaiting(at: self.program.tick) { self.tellViewers(start) }
         for report in overlays.takeReports() { self.tell(report) }
+        overlays.cleanCache(at: self.program.tick) { Set(self.host.pipeline.overlays.map(\.path)) }
     }
 
     private func tellViewers(_ start: OverlayLineup.Start) {

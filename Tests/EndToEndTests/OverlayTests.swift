@@ -20,7 +20,7 @@ extension Unhurried.Frames {
         }
 
         @Test(
-            "a WebM, an APNG, and an MP4 with side-by-side alpha are drawn from their start ticks, two with audio; a bad file is reported"
+            "a WebM, an APNG, and an MP4 with side-by-side alpha are drawn from their start ticks, two with audio, also again from memory; a bad file is reported"
         )
         func plays() throws {
             let media = try Media.require()
@@ -46,12 +46,13 @@ extension Unhurried.Frames {
             defer { publisher.stop() }
             try room.event("source.first_frame", uid: "1001")
             var ticks: [Int] = []
-            for name in ["a", "b", "c"] {
+            for name in ["a", "b", "c", "a"] {
+                let since = room.now
                 let play = try HTTPClient.request(
                     "POST", room.control, "/v1/overlays/\(name):play", body: #"{"x":160,"volume":100}"#)
                 #expect(play.status == 202, "\(play.body)")
                 ticks.append(try #require(try play.json()["tick"] as? Int, "\(play.body)"))
-                let ended = try room.event("overlay.ended") { $0.text("overlay") == name }
+                let ended = try room.event("overlay.ended", from: since) { $0.text("overlay") == name }
                 #expect(ended.text("reason") == "played", "\(ended.line)")
             }
             try Data("nothing".utf8).write(to: URL(fileURLWithPath: png))
@@ -74,11 +75,11 @@ extension Unhurried.Frames {
             func first(_ seconds: [Double], after tick: Int) -> Double {
                 (seconds.first { $0 - origin > Double(tick) / 30 - 0.3 } ?? .infinity) - origin
             }
-            for (tick, seconds) in zip(ticks, [frames[0], frames[1], frames[0]]) {
+            for (tick, seconds) in zip(ticks, [frames[0], frames[1], frames[0], frames[0]]) {
                 #expect(abs(first(seconds, after: tick) - Double(tick) / 30) < 0.02, "\(tick)")
             }
             #expect(frames[1].count == 30, "one second of the APNG")
-            #expect(frames[0].count == 60, "one second of the WebM and one of the MP4")
+            #expect(frames[0].count == 90, "two seconds of the WebM and one of the MP4")
             let tones = try Tones("\(work.path("out"))/audio.m3u8", media)
             for hertz in [1700, 2500] { #expect((tones.level(hertz).max() ?? 0) > 0.03, "\(hertz) Hz") }
         }
