@@ -4,16 +4,39 @@ import Program
 import Testing
 import Threading
 
-extension AnimationCache {
+/// A cache in a reference type: `#expect` cannot call mutating functions.
+private final class TestCache {
+    typealias Key = AnimationCache.Key
+
+    private var cache: AnimationCache
+
+    init(limit: Int) { self.cache = AnimationCache(limit: limit) }
+
+    var bytes: Int { self.cache.bytes }
+    var isEmpty: Bool { self.cache.isEmpty }
+
+    func begin(_ key: Key) -> Bool { self.cache.begin(key) }
+    func grow(_ key: Key, by bytes: Int, now: Int64) -> Bool { self.cache.grow(key, by: bytes, now: now) }
+    func cancel(_ key: Key) { self.cache.cancel(key) }
+    func clean(now: Int64, paths: Set<String>) { self.cache.clean(now: now, paths: paths) }
+    func close() { self.cache.close() }
+
+    func finish(_ key: Key, _ animation: RecordedAnimation, until: Int64) {
+        self.cache.finish(key, animation, until: until)
+    }
+
+    /// The animation, for a play that ends at `until`.
+    func find(_ key: Key, until: Int64 = 0) -> RecordedAnimation? { self.cache.find(key) { _ in until } }
+
     /// Records an animation of `bytes` bytes whose play ends at `until`.
-    fileprivate mutating func record(_ key: Key, _ bytes: Int, until: Int64, now: Int64 = 0) -> Bool {
+    func record(_ key: Key, _ bytes: Int, until: Int64, now: Int64 = 0) -> Bool {
         guard self.begin(key), self.grow(key, by: bytes, now: now) else { return false }
         self.finish(key, AnimationCacheTests.animation(samples: 0), until: until)
         return true
     }
 
     /// Whether an animation is found for a play that ends at `until`.
-    fileprivate mutating func has(_ key: Key, until: Int64 = 0) -> Bool { self.find(key) { _ in until } != nil }
+    func has(_ key: Key, until: Int64 = 0) -> Bool { self.find(key, until: until) != nil }
 }
 
 @Suite("Cache of decoded animations: what is kept and for how long")
@@ -36,14 +59,14 @@ struct AnimationCacheTests {
 
     @Test("an animation is found in the cache when its recording is finished, under its file, size and alpha only")
     func found() throws {
-        var cache = AnimationCache(limit: 100)
+        let cache = TestCache(limit: 100)
         let (rose, wide) = (try Self.key("rose.webm"), try Self.key("rose.webm", width: 128))
         #expect(cache.begin(rose))
         #expect(!cache.has(rose, until: 0), "it is being recorded")
         #expect(!cache.begin(rose), "another play does not record it as well")
         #expect(cache.grow(rose, by: 40, now: 0) && cache.grow(rose, by: 40, now: 0))
         cache.finish(rose, Self.animation(samples: 7), until: Self.second)
-        let found = cache.find(rose) { _ in 0 }
+        let found = cache.find(rose)
         #expect(found?.audio.first?.samples.count == 7)
         #expect(!cache.has(wide, until: 0))
         #expect(!cache.begin(rose) && cache.begin(wide))
@@ -53,7 +76,7 @@ struct AnimationCacheTests {
     @Test(
         "a full cache removes the animation that was played least recently, but none that is being played or recorded")
     func leastRecent() throws {
-        var cache = AnimationCache(limit: 100)
+        let cache = TestCache(limit: 100)
         let keys = try ["a", "b", "c", "d", "e"].map { try Self.key($0) }
         #expect(cache.record(keys[0], 40, until: 1))
         #expect(cache.record(keys[1], 40, until: 2))
@@ -74,7 +97,7 @@ struct AnimationCacheTests {
         "an animation that is larger than the cache is not recorded again, and removes none whose space would not suffice"
     )
     func tooLarge() throws {
-        var cache = AnimationCache(limit: 100)
+        let cache = TestCache(limit: 100)
         let (small, large) = (try Self.key("small"), try Self.key("large"))
         #expect(cache.record(small, 30, until: 1))
         #expect(cache.begin(large))
@@ -82,13 +105,13 @@ struct AnimationCacheTests {
         #expect(cache.bytes == 30 && !cache.begin(large))
         #expect(cache.has(small, until: 3))
         #expect(!cache.grow(large, by: 1, now: 2), "it is not being recorded any more")
-        var off = AnimationCache(limit: 0)
+        let off = TestCache(limit: 0)
         #expect(!off.begin(small) && off.isEmpty)
     }
 
     @Test("an animation leaves the cache a minute after its last play, or when its overlay is removed")
     func cleaned() throws {
-        var cache = AnimationCache(limit: 100)
+        let cache = TestCache(limit: 100)
         let keys = try ["a", "b", "c"].map { try Self.key($0) }
         #expect(cache.record(keys[0], 10, until: Self.second))
         #expect(cache.record(keys[1], 10, until: 2 * Self.second))
