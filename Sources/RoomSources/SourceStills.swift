@@ -109,7 +109,7 @@ package final class SourceStills: Sendable {
     }
 
     private func decodeFully(_ source: RoomSource) {
-        // Of a source with a long delay, the newest key frame is more useful than frames that are decoded later.
+        // If the source has a long delay, its newest key frame is more useful than frames that are decoded later.
         guard Self.wait(of: source) <= Self.longestWait, let time = self.clock.now() else { return }
         let now = self.machine.now()
         let isGranted = self.state.withLock { !$0.isStopped && $0.decoded.request(source.spec.id, now: now) }
