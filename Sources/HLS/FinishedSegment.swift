@@ -4,7 +4,7 @@ package import MediaTypes
 /// The completed media of one track for one segment.
 package struct FinishedSegment: Sendable {
     /// Index of the segment, counted from the room's origin and the same in every track.
-    package let slot: Int64
+    package let segmentIndex: Int64
     package let kind: TrackKind
     /// Start time in ticks of ``duration``'s timescale since the room's origin.
     package let start: Int64
@@ -12,8 +12,8 @@ package struct FinishedSegment: Sendable {
     /// The parts in order; empty if the track has no media for the segment, which is then listed as a gap.
     package let parts: [FinishedPart]
 
-    package init(slot: Int64, kind: TrackKind, start: Int64, duration: MediaDuration, parts: [FinishedPart]) {
-        self.slot = slot
+    package init(segmentIndex: Int64, kind: TrackKind, start: Int64, duration: MediaDuration, parts: [FinishedPart]) {
+        self.segmentIndex = segmentIndex
         self.kind = kind
         self.start = start
         self.duration = duration
@@ -32,7 +32,8 @@ package struct FinishedSegment: Sendable {
 
     /// The same segment without media, as a gap.
     package var emptied: FinishedSegment {
-        FinishedSegment(slot: self.slot, kind: self.kind, start: self.start, duration: self.duration, parts: [])
+        FinishedSegment(
+            segmentIndex: self.segmentIndex, kind: self.kind, start: self.start, duration: self.duration, parts: [])
     }
 
     /// Returns the same audio segment without the frames that start at or after `end`.
@@ -56,7 +57,7 @@ package struct FinishedSegment: Sendable {
         }
         guard let first = kept.first, let final = kept.last else { return nil }
         return FinishedSegment(
-            slot: self.slot, kind: self.kind, start: first.start,
+            segmentIndex: self.segmentIndex, kind: self.kind, start: first.start,
             duration: MediaDuration(ticks: final.end - first.start, timescale: self.duration.timescale), parts: kept)
     }
 }

@@ -30,23 +30,23 @@ extension OutputGrid {
     }
 
     /// Returns the index of the segment that contains a part.
-    package func slot(ofPart part: Int64) -> Int64 {
+    package func segmentIndex(ofPart part: Int64) -> Int64 {
         let perSegment = Int64(self.partsPerSegment)
         return part >= 0 ? part / perSegment : (part - perSegment + 1) / perSegment
     }
 
     /// Returns the first frame of a segment.
-    package func firstFrame(ofSlot slot: Int64) -> Int64 { slot * Int64(self.segmentFrames) }
+    package func firstFrame(ofSegment segmentIndex: Int64) -> Int64 { segmentIndex * Int64(self.segmentFrames) }
 
     /// Returns the frames of a segment.
-    package func frames(ofSlot slot: Int64) -> Range<Int64> {
-        self.firstFrame(ofSlot: slot)..<self.firstFrame(ofSlot: slot + 1)
+    package func frames(ofSegment segmentIndex: Int64) -> Range<Int64> {
+        self.firstFrame(ofSegment: segmentIndex)..<self.firstFrame(ofSegment: segmentIndex + 1)
     }
 
     /// Returns the index of the first segment that starts at or after a time, given in nanoseconds since the room's
     /// origin.
-    package func firstSlot(atOrAfter nanoseconds: Int64) -> Int64 {
-        let perSlot = Int64(self.segmentFrames) * TimeMath.nanoseconds
-        return max(0, TimeMath.scale(nanoseconds, by: Int64(self.fps), over: perSlot, rounding: .up))
+    package func firstSegmentIndex(atOrAfter nanoseconds: Int64) -> Int64 {
+        let perSegment = Int64(self.segmentFrames) * TimeMath.nanoseconds
+        return max(0, TimeMath.scale(nanoseconds, by: Int64(self.fps), over: perSegment, rounding: .up))
     }
 }

@@ -7,7 +7,7 @@ package import MediaTypes
 /// constant for players.
 package struct SegmentBoundaries: Sendable, Hashable {
     private struct Cut: Sendable, Hashable {
-        var slot: Int64
+        var segmentIndex: Int64
         var frame: Int64
         /// Whether the cut is only planned, so that a cut at an earlier frame replaces it.
         var isPlanned = false
@@ -45,11 +45,11 @@ package struct SegmentBoundaries: Sendable, Hashable {
         guard frame >= 0, frame < OutputGrid.lastTick / OutputGrid.ticksPerFrame,
             self.cuts.last.map({ frame >= $0.frame }) ?? true
         else { return nil }
-        let slot = self.slot(ofFrame: frame)
-        guard self.firstFrame(ofSlot: slot) < frame else { return slot }
-        self.cuts.append(Cut(slot: slot + 1, frame: frame, isPlanned: isPlanned))
+        let segmentIndex = self.segmentIndex(ofFrame: frame)
+        guard self.firstFrame(ofSegment: segmentIndex) < frame else { return segmentIndex }
+        self.cuts.append(Cut(segmentIndex: segmentIndex + 1, frame: frame, isPlanned: isPlanned))
         if self.cuts.count > Self.remembered { self.cuts.removeFirst() }
-        return slot + 1
+        return segmentIndex + 1
     }
 
     private func lastCut(where isBefore: (Cut) -> Bool) -> Int? {
@@ -58,32 +58,34 @@ package struct SegmentBoundaries: Sendable, Hashable {
     }
 
     /// Returns the index of the segment that contains a frame.
-    package func slot(ofFrame frame: Int64) -> Int64 {
+    package func segmentIndex(ofFrame frame: Int64) -> Int64 {
         let length = Int64(self.grid.segmentFrames)
         guard let index = self.lastCut(where: { $0.frame <= frame }) else { return max(0, frame) / length }
-        return self.cuts[index].slot + (frame - self.cuts[index].frame) / length
+        return self.cuts[index].segmentIndex + (frame - self.cuts[index].frame) / length
     }
 
     /// Returns the first frame of a segment.
-    package func firstFrame(ofSlot slot: Int64) -> Int64 {
+    package func firstFrame(ofSegment segmentIndex: Int64) -> Int64 {
         let length = Int64(self.grid.segmentFrames)
-        let index = self.lastCut(where: { $0.slot <= slot })
-        let frame = index.map { self.cuts[$0].frame + (slot - self.cuts[$0].slot) * length } ?? slot * length
+        let index = self.lastCut(where: { $0.segmentIndex <= segmentIndex })
+        let frame =
+            index.map { self.cuts[$0].frame + (segmentIndex - self.cuts[$0].segmentIndex) * length } ?? segmentIndex
+            * length
         let next = index.map { $0 + 1 } ?? 0
         return self.cuts.indices.contains(next) ? min(frame, self.cuts[next].frame) : frame
     }
 
     /// Returns the frames of a segment. A later cut can still shorten a segment that is not complete.
-    package func frames(ofSlot slot: Int64) -> Range<Int64> {
-        let first = self.firstFrame(ofSlot: slot)
-        return first..<max(first, self.firstFrame(ofSlot: slot + 1))
+    package func frames(ofSegment segmentIndex: Int64) -> Range<Int64> {
+        let first = self.firstFrame(ofSegment: segmentIndex)
+        return first..<max(first, self.firstFrame(ofSegment: segmentIndex + 1))
     }
 
     /// Returns the first frame of a part; if a cut has removed the part entirely, the first frame of the next segment.
     package func firstFrame(ofPart part: Int64) -> Int64 {
-        let slot = self.grid.slot(ofPart: part)
-        let ahead = (part - slot * Int64(self.grid.partsPerSegment)) * Int64(self.grid.partFrames)
-        return min(self.firstFrame(ofSlot: slot) + ahead, self.firstFrame(ofSlot: slot + 1))
+        let segmentIndex = self.grid.segmentIndex(ofPart: part)
+        let ahead = (part - segmentIndex * Int64(self.grid.partsPerSegment)) * Int64(self.grid.partFrames)
+        return min(self.firstFrame(ofSegment: segmentIndex) + ahead, self.firstFrame(ofSegment: segmentIndex + 1))
     }
 
     /// Returns the number of the part that contains a media time; see ``OutputGrid/part(at:of:)``.
@@ -95,9 +97,9 @@ package struct SegmentBoundaries: Sendable, Hashable {
             case .audio:
                 TimeMath.scale(ticks, by: Int64(self.grid.fps), over: Int64(self.grid.sampleRate), rounding: .down)
             }
-        let slot = self.slot(ofFrame: frame)
-        let index = max(0, frame - self.firstFrame(ofSlot: slot)) / Int64(self.grid.partFrames)
-        return slot * Int64(self.grid.partsPerSegment) + min(index, Int64(self.grid.partsPerSegment) - 1)
+        let segmentIndex = self.segmentIndex(ofFrame: frame)
+        let index = max(0, frame - self.firstFrame(ofSegment: segmentIndex)) / Int64(self.grid.partFrames)
+        return segmentIndex * Int64(self.grid.partsPerSegment) + min(index, Int64(self.grid.partsPerSegment) - 1)
     }
 
     /// Returns the first tick of a part; see ``OutputGrid/startOfPart(_:of:)``.
@@ -109,7 +111,7 @@ package struct SegmentBoundaries: Sendable, Hashable {
     /// Returns the number of the next part that exists, in the same segment or the next one.
     package func partAfter(_ part: Int64) -> Int64 {
         guard !self.cuts.isEmpty else { return part + 1 }
-        let next = (self.grid.slot(ofPart: part) + 1) * Int64(self.grid.partsPerSegment)
+        let next = (self.grid.segmentIndex(ofPart: part) + 1) * Int64(self.grid.partsPerSegment)
         return self.firstFrame(ofPart: part + 1) >= self.firstFrame(ofPart: next) ? next : part + 1
     }
 }

@@ -82,8 +82,9 @@ package struct TrackSegmenter: Sendable {
         let boundaries = boundaries ?? SegmentBoundaries(grid: grid)
         self.boundaries = boundaries
         self.ticksPerPicture = OutputGrid.ticksPerFrame * Int64(max(1, frameStep))
-        let slot = boundaries.slot(ofFrame: min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame))
-        self.currentPart = slot * Int64(grid.partsPerSegment)
+        let segmentIndex = boundaries.segmentIndex(
+            ofFrame: min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame))
+        self.currentPart = segmentIndex * Int64(grid.partsPerSegment)
         self.firstTime = boundaries.startOfPart(self.currentPart, of: kind)
     }
 
@@ -127,7 +128,7 @@ package struct TrackSegmenter: Sendable {
             self.closePart(end: min(partEnd, max(self.endTime ?? 0, (self.lastTime ?? 0) + 1)), &output)
         }
         guard !self.parts.isEmpty else { return output }
-        let segment = self.takeSegment(slot: self.grid.slot(ofPart: self.currentPart))
+        let segment = self.takeSegment(segmentIndex: self.grid.segmentIndex(ofPart: self.currentPart))
         if let end {
             if let trimmed = segment.trimmed(to: end) { output.append(.segment(trimmed)) }
         } else {
@@ -155,8 +156,8 @@ package struct TrackSegmenter: Sendable {
     /// - Returns: The part and segments that end before the frame; empty if the track's media does not reach the frame
     ///   yet: then the next packet completes them.
     package mutating func cut(at frame: Int64) -> [Output] {
-        guard let slot = self.boundaries.cut(at: frame), let last = self.lastTime else { return [] }
-        let first = slot * Int64(self.grid.partsPerSegment)
+        guard let segmentIndex = self.boundaries.cut(at: frame), let last = self.lastTime else { return [] }
+        let first = segmentIndex * Int64(self.grid.partsPerSegment)
         let start = self.boundaries.startOfPart(first, of: self.kind)
         let end = self.samples.last.map { $0.time + $0.nominal } ?? (self.parts.last?.end ?? last)
         guard first > self.currentPart, !(self.samples.isEmpty && self.parts.isEmpty), end >= start else { return [] }
@@ -170,9 +171,9 @@ package struct TrackSegmenter: Sendable {
     ///
     /// - Returns: The parts and segments before the frame that have not been returned yet.
     package mutating func close(before frame: Int64) -> [Output] {
-        let slot = self.boundaries.slot(ofFrame: frame)
-        let first = slot * Int64(self.grid.partsPerSegment)
-        guard self.boundaries.firstFrame(ofSlot: slot) == frame, first > self.currentPart,
+        let segmentIndex = self.boundaries.segmentIndex(ofFrame: frame)
+        let first = segmentIndex * Int64(self.grid.partsPerSegment)
+        guard self.boundaries.firstFrame(ofSegment: segmentIndex) == frame, first > self.currentPart,
             !(self.samples.isEmpty && self.parts.isEmpty)
         else { return [] }
         var output: [Output] = []
@@ -220,8 +221,8 @@ package struct TrackSegmenter: Sendable {
             nominal = self.ticksPerPicture
             time = self.decodingTime(pts: pts, dts: dts, isKey: packet.isKey)
         }
-        let slot = self.grid.slot(ofPart: self.boundaries.part(at: time, of: self.kind))
-        guard slot - self.grid.slot(ofPart: self.currentPart) <= Self.longestJump else { return nil }
+        let segmentIndex = self.grid.segmentIndex(ofPart: self.boundaries.part(at: time, of: self.kind))
+        guard segmentIndex - self.grid.segmentIndex(ofPart: self.currentPart) <= Self.longestJump else { return nil }
         self.lastTime = time
         self.lastDTS = dts
         return PlacedSample(
@@ -267,11 +268,11 @@ package struct TrackSegmenter: Sendable {
         if !self.samples.isEmpty {
             self.closePart(end: self.boundaries.startOfPart(self.currentPart + 1, of: self.kind), &output)
         }
-        let target = self.grid.slot(ofPart: part)
-        var slot = self.grid.slot(ofPart: self.currentPart)
-        while slot < target {
-            output.append(.segment(self.takeSegment(slot: slot)))
-            slot += 1
+        let target = self.grid.segmentIndex(ofPart: part)
+        var segmentIndex = self.grid.segmentIndex(ofPart: self.currentPart)
+        while segmentIndex < target {
+            output.append(.segment(self.takeSegment(segmentIndex: segmentIndex)))
+            segmentIndex += 1
         }
         self.currentPart = part
     }
@@ -308,20 +309,20 @@ package struct TrackSegmenter: Sendable {
         }
     }
 
-    private mutating func takeSegment(slot: Int64) -> FinishedSegment {
+    private mutating func takeSegment(segmentIndex: Int64) -> FinishedSegment {
         let timescale = self.grid.timescale(of: self.kind)
         let parts = self.parts
         self.parts.removeAll(keepingCapacity: true)
         guard let first = parts.first, let last = parts.last else {
-            let perSlot = Int64(self.grid.partsPerSegment)
-            let start = self.boundaries.startOfPart(slot * perSlot, of: self.kind)
-            let end = self.boundaries.startOfPart((slot + 1) * perSlot, of: self.kind)
+            let perSegment = Int64(self.grid.partsPerSegment)
+            let start = self.boundaries.startOfPart(segmentIndex * perSegment, of: self.kind)
+            let end = self.boundaries.startOfPart((segmentIndex + 1) * perSegment, of: self.kind)
             return FinishedSegment(
-                slot: slot, kind: self.kind, start: start,
+                segmentIndex: segmentIndex, kind: self.kind, start: start,
                 duration: MediaDuration(ticks: end - start, timescale: timescale), parts: [])
         }
         return FinishedSegment(
-            slot: slot, kind: self.kind, start: first.start,
+            segmentIndex: segmentIndex, kind: self.kind, start: first.start,
             duration: MediaDuration(ticks: last.end - first.start, timescale: timescale), parts: parts)
     }
 }

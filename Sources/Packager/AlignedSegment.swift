@@ -3,13 +3,13 @@ import HLS
 /// The segments of all tracks for one segment interval, complete and ready to be published.
 struct AlignedSegment: Sendable {
     /// Index of the segment interval on the output's segment grid.
-    let slot: Int64
+    let segmentIndex: Int64
     /// The tracks' segments by track index; `nil` for a track whose segment is missing: it gets a gap.
     var segments: [FinishedSegment?]
 
     /// Codec configuration changes that take effect with this segment.
     var changes: [ConfigurationChange] = []
-    /// Frames of the program that the segment covers; `nil`: those that the regular grid has for ``slot``.
+    /// Frames of the program that the segment covers; `nil`: those that the regular grid has for ``segmentIndex``.
     var frames: Range<Int64>?
     /// Indices of the tracks that sleep in this segment, so that their playlists are empty; see ``TrackPublication/isAsleep``.
     var asleep: Set<Int> = []

@@ -5,10 +5,10 @@ extension HLSPackager {
     /// Where a worker's run starts on the room's timeline.
     struct Plan {
         /// Index of the run's first segment, which may be a segment of the previous worker or slate.
-        var firstSlot: Int64
+        var firstSegmentIndex: Int64
         /// First live frame of the run, counted from the room's origin.
         var firstTick: Int64
-        /// Frames from the start of segment `firstSlot` to `firstTick`. Slate fills those that the previous worker's
+        /// Frames from the start of segment `firstSegmentIndex` to `firstTick`. Slate fills those that the previous worker's
         /// media does not cover. `nil` if the run does not continue without a hole.
         var fill: Range<Int64>?
         /// Segment boundaries. A later worker's first segment is shorter if the previous worker ended between two
@@ -120,25 +120,29 @@ extension HLSPackager {
                 max(
                     kept.end,
                     shown.segments.isEmpty
-                        ? 0 : plan.boundaries.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+                        ? 0
+                        : plan.boundaries.firstFrame(ofSegment: plan.firstSegmentIndex + Int64(shown.segments.count)))
             }
             plan.reach(ends.max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
         }
         // Configuration changes by segment index.
         var changes: [Int64: [ConfigurationChange]] = [:]
         for index in shown.indices {
-            changes.merge(publication.resume(shown[index], track: index, from: plan.firstSlot), uniquingKeysWith: +)
+            changes.merge(
+                publication.resume(shown[index], track: index, from: plan.firstSegmentIndex), uniquingKeysWith: +)
         }
         self.resumeSubtitles(&publication)
         // After a segment of another length, the previous worker may have ended between two regular segment boundaries.
-        if plan.fill != nil { publication.resume(at: plan.boundaries.firstFrame(ofSlot: plan.firstSlot)) }
+        if plan.fill != nil { publication.resume(at: plan.boundaries.firstFrame(ofSegment: plan.firstSegmentIndex)) }
         let breaks = Set(
             shown.flatMap { shown in
-                shown.segments.indices.filter { shown.segments[$0].discontinuity }.map { plan.firstSlot + Int64($0) }
-            } + kept.compactMap { $0.isBreak ? $0.slot : nil })
+                shown.segments.indices.filter { shown.segments[$0].discontinuity }.map {
+                    plan.firstSegmentIndex + Int64($0)
+                }
+            } + kept.compactMap { $0.isBreak ? $0.segmentIndex : nil })
         // Frames that are slate in at least one track.
         let starts = zip(kept, shown).map { kept, shown in
-            max(kept.end, plan.boundaries.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+            max(kept.end, plan.boundaries.firstFrame(ofSegment: plan.firstSegmentIndex + Int64(shown.segments.count)))
         }
         // A track that slept has slate from the beginning, but no viewers.
         let asleep = self.asleepBefore
@@ -165,7 +169,7 @@ extension HLSPackager {
         var segmenters = zip(self.tracks, shown).map {
             TrackSegmenter(
                 kind: $0.kind, grid: grid,
-                firstTick: plan.boundaries.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)),
+                firstTick: plan.boundaries.firstFrame(ofSegment: plan.firstSegmentIndex + Int64($1.segments.count)),
                 boundaries: plan.boundaries,
                 frameStep: $0.frameStep, isolatesKeys: self.settings.iFramePlaylists)
         }
@@ -175,7 +179,8 @@ extension HLSPackager {
             for track in segmenters.indices {
                 for (index, segment) in shown[track].segments.enumerated() {
                     let finished = self.finished(
-                        segment, publication.tracks[track], slot: plan.firstSlot + Int64(index), plan.boundaries)
+                        segment, publication.tracks[track], segmentIndex: plan.firstSegmentIndex + Int64(index),
+                        plan.boundaries)
                     output[track] += finished.parts.map { .part($0) } + [.segment(finished)]
                 }
                 for part in kept[track].parts { output[track] += segmenters[track].restore(part) }
@@ -185,13 +190,13 @@ extension HLSPackager {
         }
         var segments = self.alignedSegments(output, plan, slateFrom: filled?.lowerBound ?? .max)
         for index in segments.indices {
-            segments[index].changes = changes[segments[index].slot] ?? []
-            segments[index].isBreak = breaks.contains(segments[index].slot)
+            segments[index].changes = changes[segments[index].segmentIndex] ?? []
+            segments[index].isBreak = breaks.contains(segments[index].segmentIndex)
         }
         var result = PublicationWriter.Result.done
-        for slot in segments where result == .done { result = writer.commit(slot) }
+        for segment in segments where result == .done { result = writer.commit(segment) }
         if let filled, !filled.isEmpty {
-            let ahead = plan.boundaries.slot(ofFrame: filled.lowerBound) - plan.firstSlot
+            let ahead = plan.boundaries.segmentIndex(ofFrame: filled.lowerBound) - plan.firstSegmentIndex
             writer.note(
                 .slateFilled(
                     SlateFill(
@@ -208,17 +213,17 @@ extension HLSPackager {
                 origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick,
                 kept: publication.dateRanges.ranges.filter { $0.rangeClass.hasPrefix(ProgramMark.lastingClass) })
             intake.collector = SegmentCollector(
-                kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(segments.count),
+                kinds: self.tracks.map(\.kind), firstSegmentIndex: plan.firstSegmentIndex + Int64(segments.count),
                 waits: self.settings.waitsForStore)
             if !planned.isEmpty {
                 intake.boundaries.plan(cuts: planned)
                 intake.collector?.boundaries = intake.boundaries
             }
             // For a segment that is not complete yet.
-            let next = plan.firstSlot + Int64(segments.count)
-            for slot in breaks where slot >= next { intake.collector?.breakTime(at: slot) }
-            for (slot, changes) in changes where slot >= next {
-                for change in changes { intake.collector?.change(change, from: slot) }
+            let next = plan.firstSegmentIndex + Int64(segments.count)
+            for segmentIndex in breaks where segmentIndex >= next { intake.collector?.breakTime(at: segmentIndex) }
+            for (segmentIndex, changes) in changes where segmentIndex >= next {
+                for change in changes { intake.collector?.change(change, from: segmentIndex) }
             }
             guard intake.viewers != nil, result == .done else { return }
             var edge = LiveEdgePublication(publication, firstListed: self.firstListed, subtitles: self.subtitles) {
@@ -226,22 +231,22 @@ extension HLSPackager {
                 self?.isStored(segment: name) ?? false
             }
             if !planned.isEmpty { edge.setBoundaries(intake.boundaries) }
-            for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }
+            for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSegmentIndex) }
             edge.noteRecorded(recorded)
             intake.keeper = LiveEdgeStore(
                 store: self.store, clock: self.clock, patience: self.settings.storePatience,
                 names: plan.fill == nil ? [] : record.names, incarnation: self.claimed.incarnation)
             intake.incarnation = self.claimed.incarnation
-            for slot in breaks.sorted() { edge.breakTime(at: slot) }
-            for (slot, changes) in changes.sorted(by: { $0.key < $1.key }) {
-                for change in changes { _ = edge.change(change, from: slot) }
+            for segmentIndex in breaks.sorted() { edge.breakTime(at: segmentIndex) }
+            for (segmentIndex, changes) in changes.sorted(by: { $0.key < $1.key }) {
+                for change in changes { _ = edge.change(change, from: segmentIndex) }
             }
             // Segments of the previous worker begin the run even if all of them are gaps, which `receive` does not
             // count as media.
-            if shown.contains(where: { !$0.segments.isEmpty }) { edge.begin(at: plan.firstSlot) }
+            if shown.contains(where: { !$0.segments.isEmpty }) { edge.begin(at: plan.firstSegmentIndex) }
             for track in output.indices { _ = edge.receive(output[track], track: track) }
             intake.edge = edge
-            if edge.hasBegun { intake.collector?.begin(at: plan.firstSlot) }
+            if edge.hasBegun { intake.collector?.begin(at: plan.firstSegmentIndex) }
             intake.showEdge()
         }
         for event in events { self.report(event) }
@@ -275,22 +280,24 @@ extension HLSPackager {
     private func close(
         _ shown: [ShownTrack], in publication: inout Publication, besides record: LiveEdgeRecord
     ) throws(MediaError) {
-        let (tracks, slot) = (publication.tracks, publication.nextFrame / Int64(self.settings.grid.segmentFrames))
+        let (tracks, segmentIndex) = (
+            publication.tracks, publication.nextFrame / Int64(self.settings.grid.segmentFrames)
+        )
         var changes: [Int64: [ConfigurationChange]] = [:]
         for index in shown.indices {
-            changes.merge(publication.resume(shown[index], track: index, from: slot), uniquingKeysWith: +)
+            changes.merge(publication.resume(shown[index], track: index, from: segmentIndex), uniquingKeysWith: +)
         }
         self.resumeSubtitles(&publication)
-        var segments = self.alignedSegments(shown, publication, from: slot)
-        for index in segments.indices { segments[index].changes = changes[segments[index].slot] ?? [] }
+        var segments = self.alignedSegments(shown, publication, from: segmentIndex)
+        for index in segments.indices { segments[index].changes = changes[segments[index].segmentIndex] ?? [] }
         publication.resumeRanges(
             self.claimed.dateRanges, firstTick: segments.last?.frames?.upperBound ?? publication.nextFrame)
         if let first = segments.first, !first.isBreak { publication.resume(at: publication.nextFrame) }
         var writer = self.makeWriter(publication)
         try writer.begin()
         self.removeOrphans(besides: record)
-        for slot in segments {
-            guard writer.commit(slot) == .done else {
+        for segment in segments {
+            guard writer.commit(segment) == .done else {
                 throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
             }
         }
@@ -312,23 +319,25 @@ extension HLSPackager {
         guard let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
             self.canContinue(at: now)
         else {
-            let slot = grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue)
-            let first = max(grid.firstFrame(ofSlot: slot), next)
+            let segmentIndex = grid.firstSegmentIndex(atOrAfter: now.subtractingReportingOverflow(origin).partialValue)
+            let first = max(grid.firstFrame(ofSegment: segmentIndex), next)
             return Plan(
-                firstSlot: boundaries.slot(ofFrame: first), firstTick: first, boundaries: boundaries, cuts: cuts)
+                firstSegmentIndex: boundaries.segmentIndex(ofFrame: first), firstTick: first, boundaries: boundaries,
+                cuts: cuts)
         }
         let end = max(next, self.frame(at: now, origin) / unit * unit)
         var first = publication.nextFrame
         if !first.isMultiple(of: Int64(slate.frames)) {
             // Slate cannot begin at this frame.
             first = next
-        } else if boundaries.firstFrame(ofSlot: boundaries.slot(ofFrame: first)) != first {
+        } else if boundaries.firstFrame(ofSegment: boundaries.segmentIndex(ofFrame: first)) != first {
             // The previous worker ended at an irregular boundary: one shorter segment follows, then the regular grid.
             cuts += [first, next]
             boundaries.plan(cuts: [first, next])
         }
         return Plan(
-            firstSlot: boundaries.slot(ofFrame: first), firstTick: end, fill: first..<end, boundaries: boundaries,
+            firstSegmentIndex: boundaries.segmentIndex(ofFrame: first), firstTick: end, fill: first..<end,
+            boundaries: boundaries,
             cuts: cuts)
     }
 
@@ -342,12 +351,13 @@ extension HLSPackager {
         }
         let count = segments.map(\.count).min() ?? 0
         return (0..<count).map { index in
-            var slot = AlignedSegment(slot: plan.firstSlot + Int64(index), segments: segments.map { $0[index] })
-            let frames = plan.boundaries.frames(ofSlot: slot.slot)
-            slot.frames = frames
-            slot.isSlate = frames.upperBound > frame
-            slot.isFollowed = index + 1 < count
-            return slot
+            var segment = AlignedSegment(
+                segmentIndex: plan.firstSegmentIndex + Int64(index), segments: segments.map { $0[index] })
+            let frames = plan.boundaries.frames(ofSegment: segment.segmentIndex)
+            segment.frames = frames
+            segment.isSlate = frames.upperBound > frame
+            segment.isFollowed = index + 1 < count
+            return segment
         }
     }
 

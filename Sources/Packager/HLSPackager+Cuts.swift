@@ -37,12 +37,12 @@ extension HLSPackager {
             change = bytes.map { ConfigurationChange(track: recoding.track, initialization: $0) }
         }
         let isKnown = self.intake.withLock { [change] intake -> Bool in
-            guard intake.endlist == nil, let slot = intake.boundaries.cut(at: tick) else { return false }
+            guard intake.endlist == nil, let segmentIndex = intake.boundaries.cut(at: tick) else { return false }
             intake.collector?.boundaries = intake.boundaries
             intake.edge?.setBoundaries(intake.boundaries)
             if isBreak {
-                intake.collector?.breakTime(at: slot)
-                intake.edge?.breakTime(at: slot)
+                intake.collector?.breakTime(at: segmentIndex)
+                intake.edge?.breakTime(at: segmentIndex)
             }
             if let change { intake.change(change, firstTick: tick) }
             return true

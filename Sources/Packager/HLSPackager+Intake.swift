@@ -53,8 +53,8 @@ extension HLSPackager {
             // The live edge may have put the change off; the same again must not take effect earlier in the directory.
             guard self.newest[change.track] != change.initialization else { return }
             if self.collector != nil { self.newest[change.track] = change.initialization }
-            let slot = self.boundaries.slot(ofFrame: firstTick)
-            let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
+            let segmentIndex = self.boundaries.segmentIndex(ofFrame: firstTick)
+            let (named, from) = self.edge?.change(change, from: segmentIndex) ?? (change, segmentIndex)
             self.collector?.change(named, from: from)
         }
 

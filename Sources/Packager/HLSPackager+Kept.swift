@@ -26,7 +26,7 @@ struct ResumedLiveEdge: Sendable {
     /// The frame after the last of ``parts``; 0 if there are none.
     var end: Int64 = 0
     /// Index of the segment that contains the first of ``parts``.
-    var slot: Int64 = 0
+    var segmentIndex: Int64 = 0
     /// Whether the segment with that index begins with a discontinuity.
     var isBreak = false
 }
@@ -43,18 +43,19 @@ extension HLSPackager {
         of track: TrackPublication, in previousEdge: PreviousLiveEdge, behind shown: ShownTrack, _ plan: Plan,
         number next: Int64, _ slate: Slate
     ) -> ResumedLiveEdge {
-        let slot = plan.firstSlot
+        let segmentIndex = plan.firstSegmentIndex
         var kept = ResumedLiveEdge()
         guard let old = previousEdge.track(track.names.track) else { return kept }
         kept.segments = self.segments(of: track, old.rows)
         let count = Int64(shown.segments.count)
         for (index, segment) in shown.segments.enumerated() {
             for (place, name) in segment.names.enumerated() {
-                kept.names[(slot + Int64(index)) * Int64(self.settings.grid.partsPerSegment) + Int64(place)] = name
+                kept.names[(segmentIndex + Int64(index)) * Int64(self.settings.grid.partsPerSegment) + Int64(place)] =
+                    name
             }
         }
         guard track.isInitializationWritten, old.map == track.map.uri else { return kept }
-        kept.slot = slot + count
+        kept.segmentIndex = segmentIndex + count
         let rows = old.rows.filter { $0.mediaSequence >= next + count }
         kept.isBreak = rows.first?.discontinuity == true
         return self.continued(kept, rows, old.hint, track, plan.boundaries, number: next + count, slate)
@@ -68,12 +69,12 @@ extension HLSPackager {
     ) -> ResumedLiveEdge {
         var kept = before
         let grid = self.settings.grid
-        let (first, perSlot) = (kept.slot * Int64(grid.partsPerSegment), Int64(grid.partsPerSegment))
+        let (first, perSegment) = (kept.segmentIndex * Int64(grid.partsPerSegment), Int64(grid.partsPerSegment))
         var number = first
         var isWhole = true
         for row in rows {
             let ahead = row.mediaSequence - next
-            guard ahead == (number - first) / perSlot, Int64(row.index) == (number - first) % perSlot,
+            guard ahead == (number - first) / perSegment, Int64(row.index) == (number - first) % perSegment,
                 row.start..<row.start + row.duration == boundaries.ticks(ofPart: number, track.kind),
                 let bytes = self.store.read(row.name).flatMap({ track.opened($0, of: row.mediaSequence) }),
                 bytes.count == row.byteCount
@@ -89,7 +90,7 @@ extension HLSPackager {
             number = boundaries.partAfter(number)
         }
         // The preload hint is valid only if it follows the last row: then the record was written in time.
-        if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
+        if isWhole, hint.hasSuffix("-\(next + (number - first) / perSegment).\((number - first) % perSegment).m4s") {
             kept.names[number] = hint
         }
         // Slate of more than a part can only begin on a multiple of its length. It also cannot begin after a part in
@@ -102,7 +103,7 @@ extension HLSPackager {
             kept.names[number] = nil
             number = last.number
             if let name = kept.names.removeValue(forKey: number) {
-                kept.replaced.append((last, name, next + (number - first) / perSlot))
+                kept.replaced.append((last, name, next + (number - first) / perSegment))
             }
             kept.parts.removeLast()
         }

@@ -4,7 +4,7 @@ extension HLSPackager {
     /// Returns the segments that the playlists in the directory list, or will list as soon as they are written, grouped
     /// over all tracks, oldest first. Includes the playlists of the whole window. Callable from any thread; does not wait
     /// for the store.
-    package func listedSlots() -> [ListedSegmentSet] {
+    package func listedSegments() -> [ListedSegmentSet] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
         var tracksByNumber: [Int64: [ListedSegmentSet.Track]] = [:]
         for (index, track) in publication.tracks.enumerated() {

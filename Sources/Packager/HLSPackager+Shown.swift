@@ -145,7 +145,7 @@ extension HLSPackager {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
             guard segment.duration > 0 else { return true }
-            let frames = plan.boundaries.frames(ofSlot: plan.firstSlot + Int64(index))
+            let frames = plan.boundaries.frames(ofSegment: plan.firstSegmentIndex + Int64(index))
             let ticks =
                 kind == .audio
                 ? grid.audioFrames(frames)
@@ -155,16 +155,18 @@ extension HLSPackager {
     }
 
     /// Converts a previous worker's segment to the form in which the segmenter returns completed segments.
-    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ boundaries: SegmentBoundaries)
+    func finished(
+        _ segment: ShownSegment, _ track: TrackPublication, segmentIndex: Int64, _ boundaries: SegmentBoundaries
+    )
         -> FinishedSegment
     {
         let grid = self.settings.grid
-        let frames = boundaries.frames(ofSlot: slot)
+        let frames = boundaries.frames(ofSegment: segmentIndex)
         let start = grid.ticks(ofFrame: frames.lowerBound, track.kind)
-        let first = slot * Int64(grid.partsPerSegment)
+        let first = segmentIndex * Int64(grid.partsPerSegment)
         let length = grid.ticks(ofFrame: frames.upperBound, track.kind) - start
         return FinishedSegment(
-            slot: slot, kind: track.kind, start: segment.duration > 0 ? segment.start : start,
+            segmentIndex: segmentIndex, kind: track.kind, start: segment.duration > 0 ? segment.start : start,
             duration: MediaDuration(
                 ticks: segment.duration > 0 ? segment.duration : length, timescale: track.timescale),
             parts: segment.parts.map { part in
@@ -175,18 +177,20 @@ extension HLSPackager {
     }
 
     /// Groups a previous worker's segments over all tracks, for publishing; they contain no media of this run.
-    func alignedSegments(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [AlignedSegment] {
+    func alignedSegments(_ shown: [ShownTrack], _ publication: Publication, from segmentIndex: Int64)
+        -> [AlignedSegment]
+    {
         let grid = self.settings.grid
         var frame = publication.nextFrame
         let count = shown.map(\.segments.count).max() ?? 0
         return (0..<count).map { index in
-            let at = slot + Int64(index)
+            let at = segmentIndex + Int64(index)
             let row = zip(shown, publication.tracks).map { shown, track in
                 // A segment of unknown duration gets the regular length.
                 shown.segments.indices.contains(index) && shown.segments[index].duration > 0
-                    ? self.finished(shown.segments[index], track, slot: at, SegmentBoundaries(grid: grid)) : nil
+                    ? self.finished(shown.segments[index], track, segmentIndex: at, SegmentBoundaries(grid: grid)) : nil
             }
-            var complete = AlignedSegment(slot: at, segments: row)
+            var complete = AlignedSegment(segmentIndex: at, segments: row)
             let ends = row.compactMap { segment -> Int64? in
                 segment.map {
                     TimeMath.rescale(

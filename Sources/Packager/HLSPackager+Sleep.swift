@@ -21,7 +21,7 @@ extension HLSPackager {
         self.collect(output, track: track)
         self.intake.withLock { intake in
             guard intake.endlist == nil, !intake.isOver else { return }
-            intake.collector?.sleep(track: track, from: intake.boundaries.slot(ofFrame: tick))
+            intake.collector?.sleep(track: track, from: intake.boundaries.segmentIndex(ofFrame: tick))
             intake.edge?.sleep(track: track)
             intake.showEdge()
         }
@@ -40,9 +40,9 @@ extension HLSPackager {
         self.segmenters[track].state.withLock { state in
             let boundaries = self.intake.withLock { intake -> SegmentBoundaries? in
                 guard intake.endlist == nil, !intake.isOver, intake.collector != nil else { return nil }
-                let slot = intake.boundaries.slot(ofFrame: tick)
-                intake.collector?.wake(track: track, at: slot)
-                intake.edge?.wake(track: track, at: slot)
+                let segmentIndex = intake.boundaries.segmentIndex(ofFrame: tick)
+                intake.collector?.wake(track: track, at: segmentIndex)
+                intake.edge?.wake(track: track, at: segmentIndex)
                 return intake.boundaries
             }
             guard let boundaries else { return }

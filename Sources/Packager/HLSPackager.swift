@@ -38,7 +38,7 @@ package final class HLSPackager: Sendable {
     }
 
     /// Number of complete segments waiting for the store at which `receive` blocks, with `waitsForStore`.
-    private static let queuedSlots = 4
+    private static let queuedSegments = 4
     /// Nanoseconds without a packet after which the worker checks its claim: the process may have been stopped and
     /// another worker started meanwhile.
     static let longestPause: Int64 = 500_000_000
@@ -208,7 +208,7 @@ package final class HLSPackager: Sendable {
         output.reduce(0) { reach, item in
             switch item {
             case .part(let part): max(reach, boundaries.firstFrame(ofPart: part.number + 1))
-            case .segment(let segment): max(reach, boundaries.firstFrame(ofSlot: segment.slot + 1))
+            case .segment(let segment): max(reach, boundaries.firstFrame(ofSegment: segment.segmentIndex + 1))
             }
         }
     }
@@ -231,7 +231,9 @@ package final class HLSPackager: Sendable {
             } else {
                 for case .segment(let segment) in output { intake.collector?.insert(segment, track: track) }
             }
-            for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
+            for gap in intake.collector?.takeGivenUp() ?? [] {
+                intake.edge?.giveUp(track: gap.track, segmentIndex: gap.segmentIndex)
+            }
             intake.showEdge()
             let watcher = intake.edge == nil ? nil : intake.watcher
             // Once per part is often enough: a superseded worker stops within one part.
@@ -251,7 +253,8 @@ package final class HLSPackager: Sendable {
 
     private func waitForSpace() {
         while self.intake.withLock({ intake in
-            guard !intake.isOver, intake.endlist == nil, (intake.collector?.readyCount ?? 0) >= Self.queuedSlots else {
+            guard !intake.isOver, intake.endlist == nil, (intake.collector?.readyCount ?? 0) >= Self.queuedSegments
+            else {
                 return false
             }
             intake.waiting += 1
@@ -292,7 +295,9 @@ package final class HLSPackager: Sendable {
             guard intake.endlist == nil else { return }
             intake.endlist = true
             intake.collector?.close(cuttingAudioAt: pictureEnd, grid: grid)
-            for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
+            for gap in intake.collector?.takeGivenUp() ?? [] {
+                intake.edge?.giveUp(track: gap.track, segmentIndex: gap.segmentIndex)
+            }
             intake.pictureEnd = end
             // In offline jobs with the last segment, as in ``collect(_:track:isLast:)``.
             if !self.settings.waitsForStore { intake.endEdge() }
@@ -345,22 +350,24 @@ package final class HLSPackager: Sendable {
                 if result == .superseded { return self.over(.superseded) }
             }
             if self.applyLimit() == .superseded || self.applyRates() == .superseded { return self.over(.superseded) }
-            let (slot, endlist, ranges) = self.intake.withLock { intake in
-                let slot = intake.collector?.take()
-                if let slot, self.settings.waitsForStore {
-                    intake.list(intake.marks.release(before: intake.boundaries.firstFrame(ofSlot: slot.slot + 1)))
+            let (segment, endlist, ranges) = self.intake.withLock { intake in
+                let segment = intake.collector?.take()
+                if let segment, self.settings.waitsForStore {
+                    intake.list(
+                        intake.marks.release(
+                            before: intake.boundaries.firstFrame(ofSegment: segment.segmentIndex + 1)))
                     intake.showEdge()
                 }
-                if slot == nil, intake.endlist == true, self.settings.waitsForStore { intake.endEdge() }
-                return (slot, intake.endlist, intake.takeRangeChanges())
+                if segment == nil, intake.endlist == true, self.settings.waitsForStore { intake.endEdge() }
+                return (segment, intake.endlist, intake.takeRangeChanges())
             }
             self.releaseWaiters()
             let result: PublicationWriter.Result
             let events: [PackagerEvent]
-            if let slot {
+            if let segment {
                 (result, events) = self.withWriter { writer in
                     writer.list(ranges)
-                    return writer.commit(slot)
+                    return writer.commit(segment)
                 }
             } else if let endlist {
                 (result, events) = self.withWriter { writer in
@@ -374,7 +381,7 @@ package final class HLSPackager: Sendable {
             }
             for event in events { self.report(event) }
             if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
-            if slot == nil, let endlist {
+            if segment == nil, let endlist {
                 let isUnwritten = result == .unwritten
                 // An offline job has no viewers at its live edge, and no deadline for its end.
                 guard !isUnwritten || self.settings.waitsForStore else {

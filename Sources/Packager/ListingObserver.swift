@@ -10,7 +10,7 @@ package protocol ListingObserver: Sendable {
     /// Called before the playlists in the directory list a new segment of all tracks; its files are already written,
     /// except those that become gaps. A repeated media sequence number replaces the earlier segment: a worker was killed
     /// before its state file contained the number.
-    func keep(_ slot: ListedSegmentSet)
+    func keep(_ segmentIndex: ListedSegmentSet)
 
     /// Called when a date range has begun or ended, and at the start of a worker for every range that is listed.
     func keep(_ change: DateRange.Change)

@@ -24,7 +24,7 @@ struct LiveEdgePublication: Sendable {
     /// Minimum number of segments in each playlist when it is first shown, unless the room ends earlier.
     private let firstListed: Int
     /// Index of the first segment of the run; `nil` before any media arrives.
-    private var firstSlot: Int64?
+    private var firstSegmentIndex: Int64?
     private var isShown = false
     private var isEnded = false
     /// Indices of the tracks whose playlist has been shown at least once.
@@ -85,26 +85,28 @@ struct LiveEdgePublication: Sendable {
     /// - Returns: The segments that the directory's playlists must list, and the index of the first segment of the run.
     mutating func receive(
         _ output: [TrackSegmenter.Output], track: Int, partsToo: Bool = true
-    ) -> (segments: [FinishedSegment], firstSlot: Int64?) {
-        guard self.tracks.indices.contains(track), !self.isEnded else { return ([], self.firstSlot) }
+    ) -> (segments: [FinishedSegment], firstSegmentIndex: Int64?) {
+        guard self.tracks.indices.contains(track), !self.isEnded else { return ([], self.firstSegmentIndex) }
         var segments: [FinishedSegment] = []
         for item in output {
             switch item {
             case .part(let part):
-                self.begin(at: self.tracks[track].grid.slot(ofPart: part.number))
+                self.begin(at: self.tracks[track].grid.segmentIndex(ofPart: part.number))
                 if partsToo { self.tracks[track].append(part, isStored: self.isStored, &self.update) }
             case .segment(let segment):
-                if !segment.gap { self.begin(at: segment.slot) }
-                let listed = self.tracks[track].isGap(segment.slot) ? segment.emptied : segment
+                if !segment.gap { self.begin(at: segment.segmentIndex) }
+                let listed = self.tracks[track].isGap(segment.segmentIndex) ? segment.emptied : segment
                 segments.append(listed)
-                if self.firstSlot != nil { self.tracks[track].close(listed, isStored: self.isStored, &self.update) }
+                if self.firstSegmentIndex != nil {
+                    self.tracks[track].close(listed, isStored: self.isStored, &self.update)
+                }
             }
         }
-        return (segments, self.firstSlot)
+        return (segments, self.firstSegmentIndex)
     }
 
     /// Whether any media of this run is listed.
-    var hasBegun: Bool { self.firstSlot != nil }
+    var hasBegun: Bool { self.firstSegmentIndex != nil }
 
     /// Notes that the state file now has all segments below a media sequence number, so that they can be listed as
     /// complete; rule (4) of ``LiveEdgePublication``.
@@ -115,12 +117,12 @@ struct LiveEdgePublication: Sendable {
     }
 
     /// Fixes the first segment of the run, for all tracks; rule (1) of ``LiveEdgePublication``.
-    mutating func begin(at slot: Int64) {
-        guard self.firstSlot == nil else { return }
-        self.firstSlot = slot
+    mutating func begin(at segmentIndex: Int64) {
+        guard self.firstSegmentIndex == nil else { return }
+        self.firstSegmentIndex = segmentIndex
         for index in self.tracks.indices {
             self.tracks[index].begin(
-                at: slot, discontinuity: self.naming.discontinuityIsDue, continuing: self.isContinued)
+                at: segmentIndex, discontinuity: self.naming.discontinuityIsDue, continuing: self.isContinued)
         }
     }
 
@@ -131,20 +133,20 @@ struct LiveEdgePublication: Sendable {
         self.known.remove(track)
     }
 
-    /// Begins a track's list again with segment `slot`, which has the same media sequence number as in the other
+    /// Begins a track's list again with segment `segmentIndex`, which has the same media sequence number as in the other
     /// playlists. Does nothing if no other track has a playlist from which the number can be derived.
-    mutating func wake(track: Int, at slot: Int64) {
+    mutating func wake(track: Int, at segmentIndex: Int64) {
         guard self.tracks.indices.contains(track), !self.isEnded,
             let other = self.tracks.first(where: { !$0.isUnlisted })
         else { return }
-        let number = other.track.window.nextMediaSequence + (slot - other.slot)
-        self.tracks[track].wake(at: slot, mediaSequence: number, other.dateRanges)
+        let number = other.track.window.nextMediaSequence + (segmentIndex - other.segmentIndex)
+        self.tracks[track].wake(at: segmentIndex, mediaSequence: number, other.dateRanges)
     }
 
     /// Lists a gap for a track, because the directory lists one: the live edge stops waiting for this segment.
-    mutating func giveUp(track: Int, slot: Int64) {
-        guard self.tracks.indices.contains(track), self.firstSlot != nil, !self.isEnded else { return }
-        self.tracks[track].giveUp(slot, isStored: self.isStored, &self.update)
+    mutating func giveUp(track: Int, segmentIndex: Int64) {
+        guard self.tracks.indices.contains(track), self.firstSegmentIndex != nil, !self.isEnded else { return }
+        self.tracks[track].giveUp(segmentIndex, isStored: self.isStored, &self.update)
     }
 
     /// Changes a track's codec configuration from a segment on, or later if tracks have already listed part of that
@@ -152,24 +154,25 @@ struct LiveEdgePublication: Sendable {
     ///
     /// - Returns: The change with the URI of its initialization segment, and the index of the segment in which it takes
     ///   effect.
-    mutating func change(_ change: ConfigurationChange, from slot: Int64) -> (ConfigurationChange, Int64) {
-        guard self.tracks.indices.contains(change.track), !self.isEnded else { return (change, slot) }
+    mutating func change(_ change: ConfigurationChange, from segmentIndex: Int64) -> (ConfigurationChange, Int64) {
+        guard self.tracks.indices.contains(change.track), !self.isEnded else { return (change, segmentIndex) }
         let before = self.naming.tracks[change.track].map
         self.naming.apply([change]) { _ in true }
         var named = change
         let map = self.naming.tracks[change.track].map
         named.map = map
-        guard map != before else { return (named, slot) }
+        guard map != before else { return (named, segmentIndex) }
         self.add(map, change.initialization, self.tracks[change.track].kind)
         // If all playlists already have a discontinuity before the segment, only this track must not have listed parts
         // of it.
-        let waiting = self.broken.contains(slot) ? [self.tracks[change.track]] : self.tracks
-        let free = self.firstSlot == nil ? slot : waiting.reduce(slot) { max($0, $1.untouchedSlot) }
-        if self.isContinued || free != self.firstSlot {
+        let waiting = self.broken.contains(segmentIndex) ? [self.tracks[change.track]] : self.tracks
+        let free =
+            self.firstSegmentIndex == nil ? segmentIndex : waiting.reduce(segmentIndex) { max($0, $1.untouchedSegment) }
+        if self.isContinued || free != self.firstSegmentIndex {
             for index in self.tracks.indices { self.tracks[index].breakTime(at: free) }
         }
         self.tracks[change.track].change(
-            to: map, bytes: change.initialization, from: free, packets: slot)
+            to: map, bytes: change.initialization, from: free, packets: segmentIndex)
         return (named, free)
     }
 
@@ -180,14 +183,16 @@ struct LiveEdgePublication: Sendable {
 
     /// Adds a discontinuity before a segment to every playlist. Does nothing if a track has already listed part of the
     /// segment.
-    mutating func breakTime(at slot: Int64) {
-        guard !self.isEnded, self.firstSlot == nil || self.tracks.allSatisfy({ $0.untouchedSlot <= slot }) else {
+    mutating func breakTime(at segmentIndex: Int64) {
+        guard !self.isEnded,
+            self.firstSegmentIndex == nil || self.tracks.allSatisfy({ $0.untouchedSegment <= segmentIndex })
+        else {
             return
         }
-        self.broken = self.broken.filter { $0 + 8 > slot }
-        self.broken.insert(slot)
-        guard self.isContinued || slot != self.firstSlot else { return }
-        for index in self.tracks.indices { self.tracks[index].breakTime(at: slot) }
+        self.broken = self.broken.filter { $0 + 8 > segmentIndex }
+        self.broken.insert(segmentIndex)
+        guard self.isContinued || segmentIndex != self.firstSegmentIndex else { return }
+        for index in self.tracks.indices { self.tracks[index].breakTime(at: segmentIndex) }
     }
 
     /// Lists date range changes in the next version of every playlist. Exception: a range that begins, and all changes
@@ -241,10 +246,10 @@ struct LiveEdgePublication: Sendable {
     /// Continues a track with the segments and parts that the previous worker has listed; call it before any media of
     /// the track arrives.
     ///
-    /// - Parameter slot: Index of the next segment.
-    mutating func resume(_ kept: ResumedLiveEdge, track: Int, from slot: Int64) {
+    /// - Parameter segmentIndex: Index of the next segment.
+    mutating func resume(_ kept: ResumedLiveEdge, track: Int, from segmentIndex: Int64) {
         guard self.tracks.indices.contains(track) else { return }
-        self.tracks[track].give(names: kept.names, from: slot)
+        self.tracks[track].give(names: kept.names, from: segmentIndex)
         for segment in kept.segments { self.tracks[track].resume(segment, &self.update) }
         for part in kept.replaced {
             self.tracks[track].keep(replaced: part.part, name: part.name, of: part.mediaSequence, &self.update)

@@ -18,7 +18,7 @@ struct LiveEdgeTrack: Sendable {
 
     /// A codec configuration that applies from a segment on.
     private struct Change {
-        let slot: Int64
+        let segmentIndex: Int64
         let map: InitializationSegment
         let bytes: [UInt8]
     }
@@ -35,7 +35,7 @@ struct LiveEdgeTrack: Sendable {
     let origin: Int64
     let incarnation: Int64
     /// Index of the segment in progress.
-    private(set) var slot: Int64 = 0
+    private(set) var segmentIndex: Int64 = 0
     /// Indices of segments that must be listed as gaps: their packets have a new configuration, but the segments are
     /// listed with the old one.
     private var unnamed: Range<Int64> = 0..<0
@@ -87,14 +87,14 @@ struct LiveEdgeTrack: Sendable {
     /// Number of segments that are listed as complete, or will be with the next part.
     var segmentCount: Int { self.track.window.segments.count + (self.isWhole ? 1 : 0) }
     /// Index of the first segment of which nothing is listed.
-    var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
+    var untouchedSegment: Int64 { self.parts.isEmpty ? self.segmentIndex : self.segmentIndex + 1 }
 
     /// Fixes the first segment of the run.
-    mutating func begin(at slot: Int64, discontinuity: Bool, continuing: Bool) {
-        self.slot = slot
+    mutating func begin(at segmentIndex: Int64, discontinuity: Bool, continuing: Bool) {
+        self.segmentIndex = segmentIndex
         // The first segment of a room has no discontinuity.
-        self.discontinuities = self.discontinuities.filter { $0 > slot || (continuing && $0 == slot) }
-        if discontinuity { self.discontinuities.insert(slot) }
+        self.discontinuities = self.discontinuities.filter { $0 > segmentIndex || (continuing && $0 == segmentIndex) }
+        if discontinuity { self.discontinuities.insert(segmentIndex) }
         self.applyChanges()
     }
 
@@ -124,15 +124,15 @@ struct LiveEdgeTrack: Sendable {
     /// Begins a new list.
     ///
     /// - Parameters:
-    ///   - slot: Index of the first segment.
+    ///   - segmentIndex: Index of the first segment.
     ///   - mediaSequence: The number that the segment has in the other playlists.
     ///   - dateRanges: The date ranges that the other playlists list.
-    mutating func wake(at slot: Int64, mediaSequence: Int64, _ dateRanges: DateRangeList) {
+    mutating func wake(at segmentIndex: Int64, mediaSequence: Int64, _ dateRanges: DateRangeList) {
         guard self.isAsleep else { return }
-        let passed = self.discontinuities.filter { $0 < slot }
+        let passed = self.discontinuities.filter { $0 < segmentIndex }
         self.track.window.skip(to: mediaSequence, discontinuities: passed.count)
         self.discontinuities.subtract(passed)
-        self.slot = slot
+        self.segmentIndex = segmentIndex
         self.dateRanges = dateRanges
         self.givenNames = [:]
         self.isAsleep = false
@@ -142,23 +142,23 @@ struct LiveEdgeTrack: Sendable {
 
     // MARK: Configurations
 
-    /// Changes the codec configuration from segment `slot` on.
+    /// Changes the codec configuration from segment `segmentIndex` on.
     ///
     /// - Parameter packets: Index of the first segment whose packets have the new configuration; segments from there up
-    ///   to `slot` become gaps.
-    mutating func change(to map: InitializationSegment, bytes: [UInt8], from slot: Int64, packets: Int64) {
-        if packets < slot { self.unnamed = packets..<slot }
-        self.changes.append(Change(slot: slot, map: map, bytes: bytes))
+    ///   to `segmentIndex` become gaps.
+    mutating func change(to map: InitializationSegment, bytes: [UInt8], from segmentIndex: Int64, packets: Int64) {
+        if packets < segmentIndex { self.unnamed = packets..<segmentIndex }
+        self.changes.append(Change(segmentIndex: segmentIndex, map: map, bytes: bytes))
         // The next part may have this configuration.
         self.isChanged = self.isChanged || self.isWhole
         self.applyChanges()
     }
 
     /// Adds a discontinuity before a segment.
-    mutating func breakTime(at slot: Int64) { self.discontinuities.insert(slot) }
+    mutating func breakTime(at segmentIndex: Int64) { self.discontinuities.insert(segmentIndex) }
 
     private mutating func applyChanges() {
-        while let change = self.changes.first, change.slot <= self.slot, self.parts.isEmpty {
+        while let change = self.changes.first, change.segmentIndex <= self.segmentIndex, self.parts.isEmpty {
             self.track.map = change.map
             self.track.initialization = change.bytes
             self.changes.removeFirst()
@@ -167,7 +167,7 @@ struct LiveEdgeTrack: Sendable {
     }
 
     /// Whether a segment must be listed as a gap, because its packets have a configuration that is not listed yet.
-    func isGap(_ slot: Int64) -> Bool { self.unnamed.contains(slot) }
+    func isGap(_ segmentIndex: Int64) -> Bool { self.unnamed.contains(segmentIndex) }
 
     // MARK: Date ranges
 
@@ -209,8 +209,11 @@ struct LiveEdgeTrack: Sendable {
     mutating func append(_ part: FinishedPart, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         // A slow or failing store must not delay parts, so the previous segment is completed even if the state file
         // does not have it.
-        if self.isWhole, self.grid.slot(ofPart: part.number) > self.slot { self.close(asGap: false, isStored, &update) }
-        guard !self.isAsleep, self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
+        if self.isWhole, self.grid.segmentIndex(ofPart: part.number) > self.segmentIndex {
+            self.close(asGap: false, isStored, &update)
+        }
+        guard !self.isAsleep, self.grid.segmentIndex(ofPart: part.number) == self.segmentIndex,
+            !self.isGap(self.segmentIndex),
             part.number > self.finished.last?.number ?? -1
         else { return }
         let name = self.nextPartName(self.track.window.nextMediaSequence, index: self.parts.count)
@@ -231,9 +234,9 @@ struct LiveEdgeTrack: Sendable {
     /// - Parameter segment: The whole segment; its parts that are not listed yet are added. A segment without parts
     ///   becomes a gap.
     mutating func close(_ segment: FinishedSegment, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
-        guard segment.slot == self.slot, !self.isAsleep else { return }
+        guard segment.segmentIndex == self.segmentIndex, !self.isAsleep else { return }
         for part in segment.parts { self.append(part, isStored: isStored, &update) }
-        let isGap = segment.gap || self.isGap(self.slot) || self.finished.isEmpty
+        let isGap = segment.gap || self.isGap(self.segmentIndex) || self.finished.isEmpty
         guard isGap || self.track.window.nextMediaSequence < self.recorded else {
             self.isWhole = true
             self.isChanged = true
@@ -251,10 +254,10 @@ struct LiveEdgeTrack: Sendable {
     }
 
     /// Lists the segments up to and including a segment index as gaps, because their media is too late or does not exist.
-    mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
+    mutating func giveUp(_ segmentIndex: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard !self.isAsleep else { return }
         if self.isWhole { self.close(asGap: false, isStored, &update) }
-        while self.slot <= slot { self.close(asGap: true, isStored, &update) }
+        while self.segmentIndex <= segmentIndex { self.close(asGap: true, isStored, &update) }
     }
 
     /// Ends the track's playlist.
@@ -270,10 +273,10 @@ struct LiveEdgeTrack: Sendable {
         let number = self.track.window.nextMediaSequence
         let isGap = asGap || self.finished.isEmpty
         var segment = self.track.segment(
-            nil, frames: self.boundaries.frames(ofSlot: self.slot), mediaSequence: number,
+            nil, frames: self.boundaries.frames(ofSegment: self.segmentIndex), mediaSequence: number,
             incarnation: self.incarnation,
             origin: self.origin,
-            discontinuity: self.discontinuities.remove(self.slot) != nil, grid: self.grid)
+            discontinuity: self.discontinuities.remove(self.segmentIndex) != nil, grid: self.grid)
         if !isGap, let first = self.finished.first, let last = self.finished.last {
             segment = self.track.segment(
                 start: first.start, end: last.end, parts: self.parts, like: segment, origin: self.origin,
@@ -292,7 +295,7 @@ struct LiveEdgeTrack: Sendable {
         do { try self.track.window.append(segment) } catch {
             try? self.track.window.append(
                 self.track.segment(
-                    nil, frames: self.boundaries.frames(ofSlot: self.slot), mediaSequence: number,
+                    nil, frames: self.boundaries.frames(ofSegment: self.segmentIndex), mediaSequence: number,
                     incarnation: self.incarnation, origin: self.origin,
                     discontinuity: segment.discontinuity, grid: self.grid))
         }
@@ -306,7 +309,7 @@ struct LiveEdgeTrack: Sendable {
         if let listed = self.track.window.segments.last, !listed.gap { self.addSubtitles(like: listed, &update) }
         self.finished.removeAll(keepingCapacity: true)
         self.parts.removeAll(keepingCapacity: true)
-        self.slot += 1
+        self.segmentIndex += 1
         self.isChanged = true
         self.track.window.removeFirst(self.track.window.removableCount)
         self.applyChanges()
@@ -317,11 +320,11 @@ struct LiveEdgeTrack: Sendable {
 
     /// Sets the URIs that coming parts must use because viewers already know them.
     ///
-    /// - Parameter slot: Index of the next segment.
-    mutating func give(names: [Int64: String], from slot: Int64) {
+    /// - Parameter segmentIndex: Index of the next segment.
+    mutating func give(names: [Int64: String], from segmentIndex: Int64) {
         self.givenNames = names
         // The preload hint depends on the index and is listed before the first part arrives.
-        self.slot = slot
+        self.segmentIndex = segmentIndex
     }
 
     /// Keeps a replaced part available as long as the other parts of its segment: viewers may have read its URI in a
@@ -337,7 +340,7 @@ struct LiveEdgeTrack: Sendable {
     /// Returns the URI of the next part, of the segment in progress or of the one after it.
     private func nextPartName(_ mediaSequence: Int64, index: Int) -> String {
         let ahead = mediaSequence - self.track.window.nextMediaSequence
-        let number = (self.slot + ahead) * Int64(self.grid.partsPerSegment) + Int64(index)
+        let number = (self.segmentIndex + ahead) * Int64(self.grid.partsPerSegment) + Int64(index)
         return self.givenNames[number]
             ?? self.track.names.part(mediaSequence, index: index, incarnation: self.incarnation)
     }
@@ -349,7 +352,8 @@ struct LiveEdgeTrack: Sendable {
         rows.reserveCapacity(self.buffered.reduce(self.parts.count) { $0 + $1.rows.count })
         for segment in self.buffered { rows.append(contentsOf: segment.rows) }
         Self.add(
-            self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.slot), to: &rows)
+            self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.segmentIndex),
+            to: &rows)
         return LiveEdgeRecord.Track(
             name: self.track.names.track, map: self.track.map.uri, whole: self.whole, rows: rows, hint: self.nextHint)
     }
@@ -370,7 +374,7 @@ struct LiveEdgeTrack: Sendable {
             whole.append(
                 LiveEdgeRecord.CompleteSegment(
                     mediaSequence: number, incarnation: self.incarnation(of: number), start: first.start,
-                    duration: last.end - first.start, discontinuity: self.discontinuities.contains(self.slot),
+                    duration: last.end - first.start, discontinuity: self.discontinuities.contains(self.segmentIndex),
                     gap: false, map: self.track.map.uri))
         }
         return whole
@@ -489,19 +493,19 @@ struct LiveEdgeTrack: Sendable {
             open = LiveEdge.OpenSegment(
                 programDate: self.origin
                     &+ TimeMath.rescale(first.start, from: Int64(self.track.timescale), to: TimeMath.nanoseconds),
-                map: self.track.map, discontinuity: self.discontinuities.contains(self.slot), key: key,
+                map: self.track.map, discontinuity: self.discontinuities.contains(self.segmentIndex), key: key,
                 parts: self.parts)
         } else if !self.isWhole, !window.isEnded, let last = window.segments.last,
-            self.discontinuities.contains(self.slot) || last.map != self.track.map || last.key != key
+            self.discontinuities.contains(self.segmentIndex) || last.map != self.track.map || last.key != key
         {
             // hls.js (1.6.15) keeps the map, the key and the discontinuity with which it first learned of a segment,
             // and it learns of it through the hint of the first part.
             open = LiveEdge.OpenSegment(
                 programDate: self.endDate, map: self.track.map,
-                discontinuity: self.discontinuities.contains(self.slot), key: key, parts: [])
+                discontinuity: self.discontinuities.contains(self.segmentIndex), key: key, parts: [])
         }
         let hint = window.isEnded ? nil : self.nextHint
-        let next = self.isWhole ? self.changes.last { $0.slot <= self.slot + 1 }?.map : nil
+        let next = self.isWhole ? self.changes.last { $0.segmentIndex <= self.segmentIndex + 1 }?.map : nil
         return MediaPlaylist(
             window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: next ?? self.track.map),
             dateRanges: self.dateRanges)

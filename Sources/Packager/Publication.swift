@@ -78,21 +78,21 @@ struct Publication: Sendable {
     /// - Parameter missing: Indices of the tracks whose segment could not be written; they get a gap.
     /// - Returns: The listed segment, over all tracks.
     /// - Throws: ``MediaError/Code/internal`` if a segment breaks the playlist's rules; nothing is changed then.
-    mutating func append(_ slot: AlignedSegment, missing: Set<Int>) throws(MediaError) -> ListedSlot {
+    mutating func append(_ segment: AlignedSegment, missing: Set<Int>) throws(MediaError) -> ListedAlignedSegment {
         let number = self.nextMediaSequence
-        let frames = slot.frames ?? self.grid.frames(ofSlot: slot.slot)
+        let frames = segment.frames ?? self.grid.frames(ofSegment: segment.segmentIndex)
         var tracks = self.tracks
         var bytes: [String: Int] = [:]
         var listed: [(kind: TrackKind, segment: Segment)] = []
         // Opening segments are short, each with a key frame: they would raise the measured rate that alarms compare.
         let isOpening = self.settings.opening.map { frames.upperBound <= $0.end } ?? false
         for index in tracks.indices {
-            guard !slot.asleep.contains(index) else {
+            guard !segment.asleep.contains(index) else {
                 tracks[index].sleep(over: number, isBreak: self.discontinuityIsDue)
                 continue
             }
             tracks[index].wake()
-            let whole = slot.segments.indices.contains(index) ? slot.segments[index] : nil
+            let whole = segment.segments.indices.contains(index) ? segment.segments[index] : nil
             let segment = tracks[index].segment(
                 missing.contains(index) ? nil : whole, keyFrames: whole?.keyFrames ?? [], frames: frames,
                 mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
@@ -123,9 +123,9 @@ struct Publication: Sendable {
         let video = listed.first { $0.kind == .video && !$0.segment.gap }
         let shown = (video ?? listed.first { !$0.segment.gap } ?? listed.first)?.segment
         let duration = shown?.duration ?? self.grid.segmentDuration
-        return ListedSlot(
+        return ListedAlignedSegment(
             mediaSequence: number, programDate: shown?.programDate ?? self.origin, duration: duration, bytes: bytes,
-            frames: firstFrame..<(firstFrame + self.frames(in: duration)), isSlate: slot.isSlate)
+            frames: firstFrame..<(firstFrame + self.frames(in: duration)), isSlate: segment.isSlate)
     }
 
     private func frames(in duration: MediaDuration) -> Int64 {
@@ -212,7 +212,9 @@ struct Publication: Sendable {
     /// listed. After those segments the track continues with the configuration of this run.
     ///
     /// - Returns: Configuration changes by segment index.
-    mutating func resume(_ shown: ShownTrack, track index: Int, from slot: Int64) -> [Int64: [ConfigurationChange]] {
+    mutating func resume(_ shown: ShownTrack, track index: Int, from segmentIndex: Int64) -> [Int64:
+        [ConfigurationChange]]
+    {
         for (offset, segment) in shown.segments.enumerated() {
             self.tracks[index].given[self.nextMediaSequence + Int64(offset)] = segment.incarnation
         }
@@ -226,7 +228,7 @@ struct Publication: Sendable {
         for map in maps.dropFirst() {
             var change = ConfigurationChange(track: index, initialization: map.bytes)
             change.map = InitializationSegment(uri: map.name)
-            changes[slot + Int64(map.index), default: []].append(change)
+            changes[segmentIndex + Int64(map.index), default: []].append(change)
         }
         return changes
     }
@@ -357,7 +359,7 @@ struct Publication: Sendable {
 }
 
 /// A listed segment over all tracks; ``PublishedSegment`` without its publication time.
-struct ListedSlot: Sendable {
+struct ListedAlignedSegment: Sendable {
     let mediaSequence: Int64
     let programDate: Int64
     let duration: MediaDuration

@@ -53,12 +53,14 @@ extension PublicationWriter {
 
     private mutating func announce() {
         let now = self.clock.now()
-        for slot in self.unannounced {
+        for segment in self.unannounced {
             self.events.append(
                 .segmentPublished(
                     PublishedSegment(
-                        mediaSequence: slot.mediaSequence, programDate: slot.programDate, duration: slot.duration,
-                        bytes: slot.bytes, publishedAt: now, frames: slot.frames, isSlate: slot.isSlate)))
+                        mediaSequence: segment.mediaSequence, programDate: segment.programDate,
+                        duration: segment.duration,
+                        bytes: segment.bytes, publishedAt: now, frames: segment.frames,
+                        isSlate: segment.isSlate)))
         }
         self.unannounced.removeAll()
     }

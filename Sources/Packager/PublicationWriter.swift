@@ -22,8 +22,8 @@ struct PublicationWriter: Sendable {
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     /// The segments of one interval that are not listed yet, and which of them must still be written.
-    private struct HeldSlot {
-        let slot: AlignedSegment
+    private struct HeldSegment {
+        let segment: AlignedSegment
         /// Indices of the tracks whose segment is not written.
         var unwritten: Set<Int>
         /// The error of the last attempt.
@@ -52,9 +52,9 @@ struct PublicationWriter: Sendable {
     let subtitles: SubtitleRenditions?
     var publication: Publication
     /// The newest segment, if it is not listed yet.
-    private var held: HeldSlot?
+    private var held: HeldSegment?
     /// Listed segments whose playlists have not been written, so that no event has been reported.
-    var unannounced: [ListedSlot] = []
+    var unannounced: [ListedAlignedSegment] = []
     /// Objects that viewers can request, by name.
     var objects: [String: PublishedObject] = [:]
     /// Text of the multivariant playlist that was last written; empty if it must be written again.
@@ -160,14 +160,14 @@ struct PublicationWriter: Sendable {
 
     /// Writes the segments of one interval and lists them, after the held segment if there is one. If a write fails,
     /// the segments are held for another attempt.
-    mutating func commit(_ slot: AlignedSegment) -> Result {
+    mutating func commit(_ segment: AlignedSegment) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.restorePlace() == .superseded || self.settleHeld() == .superseded { return .superseded }
         let store = self.store
-        self.publication.apply(slot.changes) { store.contains($0) }
-        if slot.isBreak { self.publication.breakTime() }
-        let present = slot.segments.indices.filter { slot.segments[$0].map { !$0.gap } ?? false }
-        var held = HeldSlot(slot: slot, unwritten: Set(present))
+        self.publication.apply(segment.changes) { store.contains($0) }
+        if segment.isBreak { self.publication.breakTime() }
+        let present = segment.segments.indices.filter { segment.segments[$0].map { !$0.gap } ?? false }
+        var held = HeldSegment(segment: segment, unwritten: Set(present))
         self.write(&held)
         self.held = held
         return held.unwritten.isEmpty ? self.settleHeld() : .done
@@ -296,7 +296,7 @@ struct PublicationWriter: Sendable {
         if !held.unwritten.isEmpty { self.write(&held) }
         self.held = nil
         do {
-            let listed = try self.publication.append(held.slot, missing: held.unwritten)
+            let listed = try self.publication.append(held.segment, missing: held.unwritten)
             self.unannounced.append(listed)
             if !held.unwritten.isEmpty {
                 let tracks = held.unwritten.sorted().map { self.publication.tracks[$0].names.track }
@@ -317,7 +317,7 @@ struct PublicationWriter: Sendable {
             return .done
         }
         self.events += self.publication.takeAlarms()
-        return held.slot.isFollowed ? .done : self.publish()
+        return held.segment.isFollowed ? .done : self.publish()
     }
 
     /// Retries to write the held segment.
@@ -330,7 +330,7 @@ struct PublicationWriter: Sendable {
         return held.unwritten.isEmpty
     }
 
-    private func keep(_ listed: ListedSlot) {
+    private func keep(_ listed: ListedAlignedSegment) {
         guard let keeper = self.keeper else { return }
         let tracks = self.publication.tracks.compactMap { track in
             track.window.segments.last.map {
@@ -343,10 +343,11 @@ struct PublicationWriter: Sendable {
                 tracks: tracks))
     }
 
-    private mutating func write(_ held: inout HeldSlot) {
+    private mutating func write(_ held: inout HeldSegment) {
         let number = self.publication.nextMediaSequence
         for index in held.unwritten.sorted() {
-            guard let segment = held.slot.segments[index], self.publication.tracks.indices.contains(index) else {
+            guard let segment = held.segment.segments[index], self.publication.tracks.indices.contains(index)
+            else {
                 continue
             }
             let track = self.publication.tracks[index]

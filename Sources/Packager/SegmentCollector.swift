@@ -19,7 +19,7 @@ struct SegmentCollector: Sendable {
     /// Whether to wait for all tracks, however far one lags behind, as in offline jobs.
     private let waits: Bool
     /// Index of the first segment interval that is not complete.
-    private var nextSlot: Int64
+    private var nextSegmentIndex: Int64
     private var pending: [Int64: [FinishedSegment?]] = [:]
     private var changes: [Int64: [ConfigurationChange]] = [:]
     private var breaks: Set<Int64> = []
@@ -28,13 +28,13 @@ struct SegmentCollector: Sendable {
     private var ready: [AlignedSegment] = []
     private var anythingTaken = false
     private(set) var isClosed = false
-    private var givenUp: [(slot: Int64, track: Int)] = []
+    private var givenUp: [(segmentIndex: Int64, track: Int)] = []
     /// By track, the segments in which it sleeps and no media is expected of it.
     private var naps: [Int: [Range<Int64>]] = [:]
 
-    init(kinds: [TrackKind], firstSlot: Int64, waits: Bool) {
+    init(kinds: [TrackKind], firstSegmentIndex: Int64, waits: Bool) {
         self.kinds = kinds
-        self.nextSlot = firstSlot
+        self.nextSegmentIndex = firstSegmentIndex
         self.waits = waits
     }
 
@@ -42,48 +42,50 @@ struct SegmentCollector: Sendable {
     var readyCount: Int { self.ready.count }
 
     /// Sets the first segment of the run, even if it has no media.
-    mutating func begin(at slot: Int64) {
+    mutating func begin(at segmentIndex: Int64) {
         guard !self.anythingTaken else { return }
         self.anythingTaken = true
-        self.nextSlot = max(self.nextSlot, slot)
+        self.nextSegmentIndex = max(self.nextSegmentIndex, segmentIndex)
     }
 
     /// Returns the tracks that got a gap because they lagged behind or ended earlier, with the index of the segment,
     /// since the last call.
-    mutating func takeGivenUp() -> [(slot: Int64, track: Int)] {
+    mutating func takeGivenUp() -> [(segmentIndex: Int64, track: Int)] {
         defer { self.givenUp.removeAll() }
         return self.givenUp
     }
 
-    /// Changes a track's codec configuration from segment `slot` on or, if that is already complete, from the first
+    /// Changes a track's codec configuration from segment `segmentIndex` on or, if that is already complete, from the first
     /// incomplete segment on.
-    mutating func change(_ change: ConfigurationChange, from slot: Int64) {
+    mutating func change(_ change: ConfigurationChange, from segmentIndex: Int64) {
         guard !self.isClosed else { return }
-        self.changes[max(slot, self.nextSlot), default: []].append(change)
+        self.changes[max(segmentIndex, self.nextSegmentIndex), default: []].append(change)
     }
 
-    /// Adds a discontinuity before segment `slot` or, if that is already complete, before the first incomplete segment.
-    mutating func breakTime(at slot: Int64) {
-        if !self.isClosed { self.breaks.insert(max(slot, self.nextSlot)) }
+    /// Adds a discontinuity before segment `segmentIndex` or, if that is already complete, before the first incomplete segment.
+    mutating func breakTime(at segmentIndex: Int64) {
+        if !self.isClosed { self.breaks.insert(max(segmentIndex, self.nextSegmentIndex)) }
     }
 
     /// Adds a track's segment. It is dropped if its interval was already completed with a gap.
     mutating func insert(_ segment: FinishedSegment, track: Int) {
-        guard !self.isClosed, segment.slot >= self.nextSlot, self.kinds.indices.contains(track) else { return }
-        self.pending[segment.slot, default: Array(repeating: nil, count: self.kinds.count)][track] = segment
+        guard !self.isClosed, segment.segmentIndex >= self.nextSegmentIndex, self.kinds.indices.contains(track) else {
+            return
+        }
+        self.pending[segment.segmentIndex, default: Array(repeating: nil, count: self.kinds.count)][track] = segment
         self.promote()
     }
 
-    /// Notes that a track has no media from segment `slot` on, until ``wake(track:at:)``.
-    mutating func sleep(track: Int, from slot: Int64) {
-        self.naps[track, default: []].append(slot..<Int64.max)
+    /// Notes that a track has no media from segment `segmentIndex` on, until ``wake(track:at:)``.
+    mutating func sleep(track: Int, from segmentIndex: Int64) {
+        self.naps[track, default: []].append(segmentIndex..<Int64.max)
         if !self.isClosed { self.promote() }
     }
 
-    /// Notes that a sleeping track has media again from segment `slot` on.
-    mutating func wake(track: Int, at slot: Int64) {
+    /// Notes that a sleeping track has media again from segment `segmentIndex` on.
+    mutating func wake(track: Int, at segmentIndex: Int64) {
         guard let nap = self.naps[track]?.popLast() else { return }
-        if slot > nap.lowerBound { self.naps[track]?.append(nap.lowerBound..<slot) }
+        if segmentIndex > nap.lowerBound { self.naps[track]?.append(nap.lowerBound..<segmentIndex) }
     }
 
     /// Index of the first track that does not sleep now; 0 if all sleep.
@@ -93,15 +95,15 @@ struct SegmentCollector: Sendable {
     }
 
     /// Returns the tracks that sleep in a segment.
-    private func sleepers(in slot: Int64) -> Set<Int> {
+    private func sleepers(in segmentIndex: Int64) -> Set<Int> {
         guard !self.naps.isEmpty else { return [] }
-        return Set(self.naps.filter { $0.value.contains { $0.contains(slot) } }.keys)
+        return Set(self.naps.filter { $0.value.contains { $0.contains(segmentIndex) } }.keys)
     }
 
     private mutating func promote() {
-        while let newest = self.pending.keys.max(), newest >= self.nextSlot {
-            let row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
-            let asleep = self.sleepers(in: self.nextSlot)
+        while let newest = self.pending.keys.max(), newest >= self.nextSegmentIndex {
+            let row = self.pending[self.nextSegmentIndex] ?? Array(repeating: nil, count: self.kinds.count)
+            let asleep = self.sleepers(in: self.nextSegmentIndex)
             let isComplete = row.indices.allSatisfy { row[$0] != nil || asleep.contains($0) }
             guard isComplete || (!self.waits && self.isTooFarBehind(newest)) else { return }
             self.pass(row)
@@ -111,33 +113,37 @@ struct SegmentCollector: Sendable {
     /// Whether the slowest track lags too far behind the newest segment. Shorter segments count with their actual
     /// length.
     private func isTooFarBehind(_ newest: Int64) -> Bool {
-        guard let boundaries = self.boundaries else { return newest - self.nextSlot >= Self.longestLag }
-        let frames = boundaries.firstFrame(ofSlot: newest) - boundaries.firstFrame(ofSlot: self.nextSlot)
+        guard let boundaries = self.boundaries else { return newest - self.nextSegmentIndex >= Self.longestLag }
+        let frames = boundaries.firstFrame(ofSegment: newest) - boundaries.firstFrame(ofSegment: self.nextSegmentIndex)
         return frames >= Self.longestLag * Int64(boundaries.grid.segmentFrames)
     }
 
     private mutating func pass(_ row: [FinishedSegment?]) {
-        var slot = AlignedSegment(slot: self.nextSlot, segments: row)
-        slot.changes = self.changes.removeValue(forKey: self.nextSlot) ?? []
-        slot.isBreak = self.breaks.remove(self.nextSlot) != nil
-        slot.frames = self.boundaries?.frames(ofSlot: self.nextSlot)
-        slot.asleep = self.sleepers(in: self.nextSlot)
-        self.pending[self.nextSlot] = nil
-        self.nextSlot += 1
+        var segment = AlignedSegment(segmentIndex: self.nextSegmentIndex, segments: row)
+        segment.changes = self.changes.removeValue(forKey: self.nextSegmentIndex) ?? []
+        segment.isBreak = self.breaks.remove(self.nextSegmentIndex) != nil
+        segment.frames = self.boundaries?.frames(ofSegment: self.nextSegmentIndex)
+        segment.asleep = self.sleepers(in: self.nextSegmentIndex)
+        self.pending[self.nextSegmentIndex] = nil
+        self.nextSegmentIndex += 1
         if !self.naps.isEmpty {
-            self.naps = self.naps.mapValues { $0.filter { $0.upperBound > self.nextSlot } }.filter { !$0.value.isEmpty }
+            self.naps = self.naps.mapValues { $0.filter { $0.upperBound > self.nextSegmentIndex } }.filter {
+                !$0.value.isEmpty
+            }
         }
         // No gaps are listed before the first media of a run.
-        guard self.anythingTaken || !slot.isEmpty else {
-            if !slot.changes.isEmpty { self.changes[self.nextSlot, default: []] += slot.changes }
-            if slot.isBreak { self.breaks.insert(self.nextSlot) }
+        guard self.anythingTaken || !segment.isEmpty else {
+            if !segment.changes.isEmpty {
+                self.changes[self.nextSegmentIndex, default: []] += segment.changes
+            }
+            if segment.isBreak { self.breaks.insert(self.nextSegmentIndex) }
             return
         }
         self.anythingTaken = true
-        for index in row.indices where row[index] == nil && !slot.asleep.contains(index) {
-            self.givenUp.append((slot.slot, index))
+        for index in row.indices where row[index] == nil && !segment.asleep.contains(index) {
+            self.givenUp.append((segment.segmentIndex, index))
         }
-        self.ready.append(slot)
+        self.ready.append(segment)
         if !self.waits, self.ready.count > Self.mostReady {
             let oldest = self.ready.count - Self.mostReady - 1
             self.ready[oldest].segments = row.map { _ in nil }
@@ -150,14 +156,16 @@ struct SegmentCollector: Sendable {
     mutating func close(cuttingAudioAt end: Int64?, grid: OutputGrid) {
         guard !self.isClosed else { return }
         self.isClosed = true
-        let last = self.pending.keys.max() ?? self.nextSlot - 1
-        while self.nextSlot <= last {
-            var row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
+        let last = self.pending.keys.max() ?? self.nextSegmentIndex - 1
+        while self.nextSegmentIndex <= last {
+            var row = self.pending[self.nextSegmentIndex] ?? Array(repeating: nil, count: self.kinds.count)
             if let end {
                 let cut = grid.ticks(ofFrame: end, .audio)
                 for index in row.indices where self.kinds[index] == .audio { row[index] = row[index]?.trimmed(to: cut) }
             }
-            if row.allSatisfy({ $0?.gap ?? true }), self.pending.keys.allSatisfy({ $0 <= self.nextSlot }) { break }
+            if row.allSatisfy({ $0?.gap ?? true }), self.pending.keys.allSatisfy({ $0 <= self.nextSegmentIndex }) {
+                break
+            }
             self.pass(row)
         }
         self.pending = [:]

@@ -20,7 +20,7 @@ package struct ThumbnailIndex: Sendable, Hashable {
     private static let mostCues = 17_280
 
     private struct Cue: Sendable, Hashable {
-        let slot: Int64
+        let number: Int64
         let payload: String
     }
 
@@ -60,8 +60,8 @@ package struct ThumbnailIndex: Sendable, Hashable {
             if let arrow = line.firstRange(of: " --> ") {
                 start = Self.milliseconds(line[..<arrow.lowerBound])
             } else if let time = start {
-                if Self.isCue(line, of: name), self.cues.last.map({ $0.slot < time / self.interval }) ?? true {
-                    self.cues.append(Cue(slot: time / self.interval, payload: String(line)))
+                if Self.isCue(line, of: name), self.cues.last.map({ $0.number < time / self.interval }) ?? true {
+                    self.cues.append(Cue(number: time / self.interval, payload: String(line)))
                 }
                 start = nil
             }
@@ -93,16 +93,17 @@ package struct ThumbnailIndex: Sendable, Hashable {
     /// - Parameter time: Milliseconds since the start of the program.
     /// - Returns: Where to draw the thumbnail; `nil` if its interval or a later one already has one.
     package mutating func add(at time: Int64) -> Place? {
-        let slot = max(0, time) / self.interval
+        let number = max(0, time) / self.interval
         // A later worker never begins before the previous one ended. So an index that is ahead belongs to an ended room
         // in whose directory a new one begins.
-        if !self.isBegun, let last = self.cues.last, last.slot > slot { self.cues = [] }
+        if !self.isBegun, let last = self.cues.last, last.number > number { self.cues = [] }
         self.isBegun = true
-        if let last = self.cues.last, last.slot >= slot { return nil }
-        let (sheet, cell) = (slot / Int64(self.cellCount), Int(slot % Int64(self.cellCount)))
+        if let last = self.cues.last, last.number >= number { return nil }
+        let (sheet, cell) = (number / Int64(self.cellCount), Int(number % Int64(self.cellCount)))
         let place = Place(sheet: "\(self.name)-\(self.incarnation)-\(sheet).jpg", cell: cell)
         let (x, y) = (cell % self.columns * self.width, cell / self.columns * self.height)
-        self.cues.append(Cue(slot: slot, payload: "\(place.sheet)#xywh=\(x),\(y),\(self.width),\(self.height)"))
+        self.cues.append(
+            Cue(number: number, payload: "\(place.sheet)#xywh=\(x),\(y),\(self.width),\(self.height)"))
         if self.cues.count > Self.mostCues { self.cues.removeFirst(self.cues.count - Self.mostCues) }
         return place
     }
@@ -112,8 +113,9 @@ package struct ThumbnailIndex: Sendable, Hashable {
     package var text: String {
         var text = "WEBVTT\n"
         for (index, cue) in self.cues.enumerated() {
-            let end = self.cues.indices.contains(index + 1) ? self.cues[index + 1].slot : cue.slot + 1
-            text += "\n\((cue.slot * self.interval).clockText) --> \((end * self.interval).clockText)\n\(cue.payload)\n"
+            let end = self.cues.indices.contains(index + 1) ? self.cues[index + 1].number : cue.number + 1
+            text +=
+                "\n\((cue.number * self.interval).clockText) --> \((end * self.interval).clockText)\n\(cue.payload)\n"
         }
         return text
     }

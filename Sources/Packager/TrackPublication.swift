@@ -115,13 +115,13 @@ struct TrackPublication: Sendable {
         incarnation: Int64, origin: Int64,
         discontinuity: Bool, grid: OutputGrid
     ) -> Segment {
-        let slotStart = grid.ticks(ofFrame: frames.lowerBound, self.kind)
-        let slotEnd = grid.ticks(ofFrame: frames.upperBound, self.kind)
-        let start = finished?.start ?? slotStart
+        let segmentStart = grid.ticks(ofFrame: frames.lowerBound, self.kind)
+        let segmentEnd = grid.ticks(ofFrame: frames.upperBound, self.kind)
+        let start = finished?.start ?? segmentStart
         let uri = self.segmentName(mediaSequence, incarnation: incarnation)
         return Segment(
             mediaSequence: mediaSequence, uri: uri, start: start,
-            duration: finished?.duration ?? MediaDuration(ticks: slotEnd - slotStart, timescale: self.timescale),
+            duration: finished?.duration ?? MediaDuration(ticks: segmentEnd - segmentStart, timescale: self.timescale),
             programDate: origin
                 &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
             map: self.map, discontinuity: discontinuity, key: self.key(of: mediaSequence),

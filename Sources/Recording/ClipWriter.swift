@@ -63,8 +63,8 @@ package struct ClipWriter: Sendable {
 
     /// Returns the segments that overlap a range of program dates, in order.
     package static func segmentSets(_ segmentSets: [ListedSegmentSet], in range: Range<Int64>) -> [ListedSegmentSet] {
-        segmentSets.filter { slot in
-            guard let dates = self.dates(of: slot) else { return false }
+        segmentSets.filter { segmentSet in
+            guard let dates = self.dates(of: segmentSet) else { return false }
             return dates.overlaps(range)
         }
     }
@@ -78,8 +78,8 @@ package struct ClipWriter: Sendable {
         return first.lowerBound..<last.upperBound
     }
 
-    private static func dates(of slot: ListedSegmentSet) -> Range<Int64>? {
-        guard let segment = (slot.tracks.first { $0.kind == .video } ?? slot.tracks.first)?.segment,
+    private static func dates(of segmentSet: ListedSegmentSet) -> Range<Int64>? {
+        guard let segment = (segmentSet.tracks.first { $0.kind == .video } ?? segmentSet.tracks.first)?.segment,
             segment.duration.ticks > 0
         else { return nil }
         return segment.programDate..<(segment.programDate &+ segment.duration.nanoseconds)
@@ -151,10 +151,11 @@ package struct ClipWriter: Sendable {
     /// Returns the segments with only the tracks of the clip.
     private func chosen(_ segmentSets: [ListedSegmentSet]) -> [ListedSegmentSet] {
         let names = [self.movie.video, self.movie.audio]
-        return segmentSets.map { slot in
+        return segmentSets.map { segmentSet in
             ListedSegmentSet(
-                mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames,
-                tracks: slot.tracks.filter { names.contains($0.name) })
+                mediaSequence: segmentSet.mediaSequence, incarnation: segmentSet.incarnation,
+                frames: segmentSet.frames,
+                tracks: segmentSet.tracks.filter { names.contains($0.name) })
         }
     }
 

@@ -49,7 +49,7 @@ struct MovieFile {
         var video: MovieTrack?
         var audio: MovieTrack?
         var heads: [String: TrackParameters] = [:]
-        try self.segments(step) { track, slot, bytes throws(MediaError) in
+        try self.segments(step) { track, segmentIndex, bytes throws(MediaError) in
             let uri = track.segment.map.uri
             if heads[uri] == nil {
                 guard let bytes = self.read(uri), let head = TrackParameters(bytes) else { throw self.damaged(uri) }
@@ -59,7 +59,9 @@ struct MovieFile {
                 throw self.damaged(track.segment.uri)
             }
             var table = (track.kind == .video ? video : audio) ?? MovieTrack(head)
-            guard table.append(samples, head: head, slot: slot) else { throw self.damaged(track.segment.uri) }
+            guard table.append(samples, head: head, segmentIndex: segmentIndex) else {
+                throw self.damaged(track.segment.uri)
+            }
             if track.kind == .video { video = table } else { audio = table }
         }
         var writer = MovieWriter(video: video, audio: audio, chapters: self.chapters, title: self.title)
@@ -87,11 +89,11 @@ struct MovieFile {
     /// Calls `body` for the segments in file order: for each segment interval the video, then the audio.
     private func segments(
         _ step: (Int) throws(MediaError) -> Void,
-        _ body: (ListedSegmentSet.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
+        _ body: (ListedSegmentSet.Track, _ segmentIndex: Int, [UInt8]) throws(MediaError) -> Void
     ) throws(MediaError) {
-        for (index, slot) in self.segmentSets.enumerated() {
+        for (index, segmentSet) in self.segmentSets.enumerated() {
             for (name, kind) in [(self.movie.video, TrackKind.video), (self.movie.audio, .audio)] {
-                guard let track = slot.tracks.first(where: { $0.name == name && $0.kind == kind }),
+                guard let track = segmentSet.tracks.first(where: { $0.name == name && $0.kind == kind }),
                     !track.segment.gap
                 else { continue }
                 guard let bytes = self.read(track.segment.uri) else { throw self.damaged(track.segment.uri) }

@@ -16,7 +16,7 @@ struct MovieTrack: Sendable {
         let entry: Int
         let byteCount: Int
         /// Index of the segment in the recording, used to interleave the tracks by time.
-        let slot: Int
+        let segmentIndex: Int
     }
 
     let kind: TrackKind
@@ -55,7 +55,7 @@ struct MovieTrack: Sendable {
     /// Adds the samples of a segment.
     ///
     /// - Returns: False if the segment has another kind or timescale than the track; then nothing is changed.
-    mutating func append(_ segment: SegmentSamples, head: TrackParameters, slot: Int) -> Bool {
+    mutating func append(_ segment: SegmentSamples, head: TrackParameters, segmentIndex: Int) -> Bool {
         guard head.kind == self.kind, head.timescale == self.timescale else { return false }
         let entry: Int
         if let known = self.entries.firstIndex(of: head.entry) {
@@ -74,7 +74,9 @@ struct MovieTrack: Sendable {
             count += UInt32(clamping: fragment.samples.count)
             bytes += fragment.data.count
         }
-        if count > 0 { self.chunks.append(Chunk(samples: count, entry: entry, byteCount: bytes, slot: slot)) }
+        if count > 0 {
+            self.chunks.append(Chunk(samples: count, entry: entry, byteCount: bytes, segmentIndex: segmentIndex))
+        }
         return true
     }
 

@@ -141,9 +141,11 @@ struct MovieWriter: Sendable {
         var position = base + self.chapterSamples.count
         var next = self.tracks.map { _ in 0 }
         var places: [[Int]] = self.tracks.map { _ in [] }
-        while let slot = zip(self.tracks, next).compactMap({ $0.chunks.count > $1 ? $0.chunks[$1].slot : nil }).min() {
+        while let segmentIndex = zip(self.tracks, next).compactMap({
+            $0.chunks.count > $1 ? $0.chunks[$1].segmentIndex : nil
+        }).min() {
             for (index, track) in self.tracks.enumerated() {
-                while next[index] < track.chunks.count, track.chunks[next[index]].slot == slot {
+                while next[index] < track.chunks.count, track.chunks[next[index]].segmentIndex == segmentIndex {
                     places[index].append(position)
                     position += track.chunks[next[index]].byteCount
                     next[index] += 1

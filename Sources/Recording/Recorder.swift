@@ -127,9 +127,9 @@ package final class Recorder: ListingObserver {
         return recorder
     }
 
-    private func movieBytes(of slot: ListedSegmentSet) -> Int64 {
+    private func movieBytes(of segmentSet: ListedSegmentSet) -> Int64 {
         self.movies.reduce(Int64(0)) { sum, movie in
-            slot.tracks.reduce(sum) { sum, track in
+            segmentSet.tracks.reduce(sum) { sum, track in
                 let isIn = !track.segment.gap && (track.name == movie.video || track.name == movie.audio)
                 return isIn ? sum &+ Int64(track.segment.byteCount) : sum
             }
@@ -168,12 +168,12 @@ package final class Recorder: ListingObserver {
     /// whole file.
     private var isWhole: Bool { self.folder.read(RecordingJournal.name)?.last == UInt8(ascii: "\n") }
 
-    package func keep(_ slot: ListedSegmentSet) {
+    package func keep(_ segmentSet: ListedSegmentSet) {
         let (source, clear) = (self.source, self.clear)
         self.work { folder throws(MediaError) in
             var taken: [String] = []
             do throws(MediaError) {
-                for track in slot.tracks where !track.segment.gap {
+                for track in segmentSet.tracks where !track.segment.gap {
                     // Initialization segments are never encrypted.
                     let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
                     for name in names where !folder.contains(name) {
@@ -191,7 +191,7 @@ package final class Recorder: ListingObserver {
                     taken.append(name)
                     try folder.put(name, bytes)
                 }
-                try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
+                try folder.append(RecordingJournal.line(segmentSet), to: RecordingJournal.name)
             } catch {
                 // No journal line refers to these files. As hard links they would only occupy disk space that the room
                 // wants to free.
@@ -200,7 +200,7 @@ package final class Recorder: ListingObserver {
             }
             self.state.withLock { state in
                 state.kept.segments += 1
-                state.kept.movieBytes &+= self.movieBytes(of: slot)
+                state.kept.movieBytes &+= self.movieBytes(of: segmentSet)
             }
         }
     }

@@ -24,13 +24,15 @@ package struct RecordingCoverage: Sendable, Hashable {
         self.stopReason = journal.stopReason
         var next: Int64?
         var follows = false
-        for slot in journal.segmentSets {
-            if let next, slot.mediaSequence > next {
-                self.missing &+= slot.mediaSequence - next
+        for segmentSet in journal.segmentSets {
+            if let next, segmentSet.mediaSequence > next {
+                self.missing &+= segmentSet.mediaSequence - next
                 follows = false
             }
-            next = slot.mediaSequence + 1
-            guard let segment = slot.tracks.first?.segment, !slot.tracks.contains(where: { $0.segment.gap }) else {
+            next = segmentSet.mediaSequence + 1
+            guard let segment = segmentSet.tracks.first?.segment,
+                !segmentSet.tracks.contains(where: { $0.segment.gap })
+            else {
                 self.missing &+= 1
                 follows = false
                 continue

@@ -99,7 +99,9 @@ package struct RecordingFinisher: Sendable {
         let end = final.programDate &+ final.duration.nanoseconds
         let chapters = Chapter.chapters(journal.ranges, from: start, to: end)
         var meter = Meter(isOver: isOver, report: progress)
-        let sizes = journal.segmentSets.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
+        let sizes = journal.segmentSets.flatMap { segmentSet in
+            segmentSet.tracks.map { ($0.name, $0.segment.byteCount) }
+        }
         for movie in self.settings.movies {
             // Segments are read once for the sample tables, and once to copy.
             meter.total += 2 * sizes.reduce(0) { $0 + ([movie.video, movie.audio].contains($1.0) ? $1.1 : 0) }
@@ -215,7 +217,9 @@ package struct RecordingFinisher: Sendable {
     }
 
     private func removeSegments(_ journal: RecordingJournal) {
-        let names = journal.segmentSets.flatMap { slot in slot.tracks.flatMap { [$0.segment.map.uri, $0.segment.uri] } }
+        let names = journal.segmentSets.flatMap { segmentSet in
+            segmentSet.tracks.flatMap { [$0.segment.map.uri, $0.segment.uri] }
+        }
         for name in Set(names + [self.settings.multivariantName]) { self.folder.remove(name) }
     }
 }

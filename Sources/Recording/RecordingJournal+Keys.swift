@@ -6,10 +6,11 @@ import Packager
 extension RecordingJournal {
     /// Returns the journal line for a track's key frames: `keys`, media sequence number, track, and for each key frame
     /// its start, offset and size; `nil` if the track has no key frames.
-    static func keysLine(_ track: ListedSegmentSet.Track, of slot: ListedSegmentSet) -> String? {
+    static func keysLine(_ track: ListedSegmentSet.Track, of segmentSet: ListedSegmentSet) -> String? {
         guard !track.segment.keyFrames.isEmpty else { return nil }
         let numbers = track.segment.keyFrames.flatMap { [$0.start, Int64($0.offset), Int64($0.byteCount)] }
-        return (["keys", "\(slot.mediaSequence)", track.name] + numbers.map { "\($0)" }).joined(separator: "\t") + "\n"
+        return (["keys", "\(segmentSet.mediaSequence)", track.name] + numbers.map { "\($0)" }).joined(separator: "\t")
+            + "\n"
     }
 
     /// Reads the fields of a `keys` line.
@@ -21,10 +22,10 @@ extension RecordingJournal {
             numbers.allSatisfy({ (0..<1 << 53).contains($0) }), let number = Int64(fields[1])
         else { return false }
         // The segment of a superseded worker is not in the list.
-        guard let slot = self.segmentSets.last, slot.mediaSequence == number,
-            let place = slot.tracks.firstIndex(where: { $0.name == fields[2] })
+        guard let segmentSet = self.segmentSets.last, segmentSet.mediaSequence == number,
+            let place = segmentSet.tracks.firstIndex(where: { $0.name == fields[2] })
         else { return true }
-        var tracks = slot.tracks
+        var tracks = segmentSet.tracks
         let segment = tracks[place].segment
         let end = segment.start &+ segment.duration.ticks
         var frames: [KeyFrame] = []
@@ -39,7 +40,8 @@ extension RecordingJournal {
             name: tracks[place].name, kind: tracks[place].kind, segment: segment.with(keyFrames: frames))
         self.replaceLast(
             ListedSegmentSet(
-                mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames, tracks: tracks))
+                mediaSequence: segmentSet.mediaSequence, incarnation: segmentSet.incarnation,
+                frames: segmentSet.frames, tracks: tracks))
         return true
     }
 }

@@ -39,12 +39,15 @@ package struct RecordingJournal: Sendable, Hashable {
         "recording\t\(self.version)\t\(roomID)\n"
     }
 
-    package static func line(_ slot: ListedSegmentSet) -> String {
-        var fields = [slot.mediaSequence, slot.incarnation, slot.frames.lowerBound, slot.frames.upperBound].map {
+    package static func line(_ segmentSet: ListedSegmentSet) -> String {
+        var fields = [
+            segmentSet.mediaSequence, segmentSet.incarnation, segmentSet.frames.lowerBound,
+            segmentSet.frames.upperBound,
+        ].map {
             "\($0)"
         }
         fields.insert("slot", at: 0)
-        for track in slot.tracks {
+        for track in segmentSet.tracks {
             let segment = track.segment
             let flags = (segment.discontinuity ? 1 : 0) + (segment.gap ? 2 : 0) + (segment.independent ? 4 : 0)
             fields += [
@@ -53,7 +56,8 @@ package struct RecordingJournal: Sendable, Hashable {
                 "\(segment.byteCount)", "\(flags)",
             ]
         }
-        return fields.joined(separator: "\t") + "\n" + slot.tracks.compactMap { self.keysLine($0, of: slot) }.joined()
+        return fields.joined(separator: "\t") + "\n"
+            + segmentSet.tracks.compactMap { self.keysLine($0, of: segmentSet) }.joined()
     }
 
     package static func line(_ change: DateRange.Change) -> String {
@@ -105,8 +109,8 @@ package struct RecordingJournal: Sendable, Hashable {
     private mutating func take(_ fields: [String]) -> Bool {
         switch fields.first {
         case "slot":
-            guard let slot = Self.slot(fields) else { return false }
-            self.add(slot)
+            guard let segmentSet = Self.segmentSet(fields) else { return false }
+            self.add(segmentSet)
         case "keys": return self.takeKeys(fields)
         case "open":
             guard fields.count >= 4, fields.count.isMultiple(of: 2), let start = Self.number(fields[3]) else {
@@ -144,32 +148,32 @@ package struct RecordingJournal: Sendable, Hashable {
         return true
     }
 
-    private mutating func add(_ slot: ListedSegmentSet) {
+    private mutating func add(_ segmentSet: ListedSegmentSet) {
         // A worker that was stopped (SIGSTOP) or got no CPU time wrote this line after a newer worker had started.
-        guard slot.incarnation >= self.incarnation else {
-            self.replaced.formUnion(slot.tracks.map(\.segment.uri))
+        guard segmentSet.incarnation >= self.incarnation else {
+            self.replaced.formUnion(segmentSet.tracks.map(\.segment.uri))
             return
         }
-        self.incarnation = slot.incarnation
-        while let last = self.segmentSets.last, last.mediaSequence >= slot.mediaSequence {
+        self.incarnation = segmentSet.incarnation
+        while let last = self.segmentSets.last, last.mediaSequence >= segmentSet.mediaSequence {
             self.replaced.formUnion(last.tracks.map(\.segment.uri))
             self.segmentSets.removeLast()
         }
-        self.segmentSets.append(slot)
-        self.replaced.subtract(slot.tracks.map(\.segment.uri))
+        self.segmentSets.append(segmentSet)
+        self.replaced.subtract(segmentSet.tracks.map(\.segment.uri))
     }
 
     /// Replaces the last segment by one with more detail.
-    mutating func replaceLast(_ slot: ListedSegmentSet) {
+    mutating func replaceLast(_ segmentSet: ListedSegmentSet) {
         self.segmentSets.removeLast()
-        self.segmentSets.append(slot)
+        self.segmentSets.append(segmentSet)
     }
 
     /// Times in ticks and sizes in bytes are less than this, so that the sum of a few stays far inside 64 bits. A larger
     /// one means a damaged line.
     private static let largest: Int64 = 1 << 56
 
-    private static func slot(_ fields: [String]) -> ListedSegmentSet? {
+    private static func segmentSet(_ fields: [String]) -> ListedSegmentSet? {
         let head = fields.prefix(5).dropFirst().compactMap { Self.number($0) }
         guard head.count == 4, head[2] <= head[3], (fields.count - 5).isMultiple(of: 10), fields.count > 5 else {
             return nil

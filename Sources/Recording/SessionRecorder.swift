@@ -235,9 +235,9 @@ package final class SessionRecorder: ListingObserver {
 
     // MARK: Listed media
 
-    package func keep(_ slot: ListedSegmentSet) {
+    package func keep(_ segmentSet: ListedSegmentSet) {
         let (keeper, ended) = self.state.withLock { state -> (Recorder?, Session?) in
-            switch state.gate.listed(slot.frames) {
+            switch state.gate.listed(segmentSet.frames) {
             case .pass: return (nil, nil)
             case .keep: return (state.current?.recorder, nil)
             case .keepLast:
@@ -248,7 +248,7 @@ package final class SessionRecorder: ListingObserver {
                 return (continues ? state.current?.recorder : nil, ended)
             }
         }
-        keeper?.keep(slot)
+        keeper?.keep(segmentSet)
         // The callback follows the segment: file making waits for everything that was passed to the recorder before.
         if let ended { self.over(ended) }
     }

@@ -11,8 +11,8 @@ struct VODPlaylists: Sendable {
     /// Returns the name and text of each media playlist and I-frame playlist, in the order of the tracks.
     func rendered() throws(MediaError) -> [(name: String, text: String)] {
         var names: [String] = []
-        for slot in self.segmentSets {
-            for track in slot.tracks where !names.contains(track.name) { names.append(track.name) }
+        for segmentSet in self.segmentSets {
+            for track in segmentSet.tracks where !names.contains(track.name) { names.append(track.name) }
         }
         var playlists: [(name: String, text: String)] = []
         for name in names {
@@ -30,7 +30,7 @@ struct VODPlaylists: Sendable {
 
     /// Returns the segments of a track as they were listed. A track that a later worker added begins later than others.
     private func segments(of name: String) -> [Segment] {
-        let listed = self.segmentSets.map { slot in slot.tracks.first { $0.name == name }?.segment }
+        let listed = self.segmentSets.map { segmentSet in segmentSet.tracks.first { $0.name == name }?.segment }
         return listed.drop { $0 == nil }.compactMap { $0 }
     }
 
@@ -38,11 +38,12 @@ struct VODPlaylists: Sendable {
         // Segments that were not recorded are not listed as gaps: the segments around them are adjacent, with a
         // discontinuity.
         var holes: Set<Int64> = []
-        for (slot, next) in zip(self.segmentSets, self.segmentSets.dropFirst())
-        where next.mediaSequence != slot.mediaSequence + 1 {
+        for (segmentSet, next) in zip(self.segmentSets, self.segmentSets.dropFirst())
+        where next.mediaSequence != segmentSet.mediaSequence + 1 {
             holes.insert(next.mediaSequence)
         }
-        let first = self.segmentSets.firstIndex { slot in slot.tracks.contains { $0.name == name } } ?? 0
+        let first =
+            self.segmentSets.firstIndex { segmentSet in segmentSet.tracks.contains { $0.name == name } } ?? 0
         // §6.2.4: a track that starts later continues the discontinuity sequence; the discontinuities before it are not
         // in its own playlist.
         let breaks = self.segmentSets.indices.prefix(first + 1).dropFirst().count { index in

@@ -168,11 +168,11 @@ struct DocumentApplication {
     private func setSources() {
         let (before, after, roomSources) = (self.before, self.after, self.room.roomSources)
         if before.program.delayMs != after.program.delayMs {
-            for slot in roomSources.values { slot.set(delay: after.program.delayMs) }
+            for source in roomSources.values { source.set(delay: after.program.delayMs) }
         }
         for new in after.sources {
             guard let old = before.source(new.id), old != new || before.alarms != after.alarms,
-                let slot = roomSources[new.id]
+                let source = roomSources[new.id]
             else { continue }
             self.room.saved.recordDocument(of: new.id) { known in
                 if old.volume != new.volume { known.volume = nil }
@@ -187,17 +187,17 @@ struct DocumentApplication {
             if old.background != new.background || old.fadeMs != new.fadeMs {
                 self.room.program.setBackground(new.id, new.background, fadeMs: new.fadeMs)
             }
-            slot.set(
+            source.set(
                 offset: old.offsetMs == new.offsetMs ? nil : new.offsetMs,
                 rotation: old.rotation == new.rotation ? nil : new.rotation)
-            if old.audio != new.audio { slot.set(audio: new.audio) }
+            if old.audio != new.audio { source.set(audio: new.audio) }
             if old.audioTracks != new.audioTracks {
                 var gains = Dictionary(old.audioTracks.map { ($0.track, 100) }) { first, _ in first }
                 for track in new.audioTracks { gains[track.track] = track.volume }
-                for (track, volume) in gains { slot.setVolume(volume, ofTrack: track, over: after.audio.rampSamples) }
+                for (track, volume) in gains { source.setVolume(volume, ofTrack: track, over: after.audio.rampSamples) }
             }
             self.room.sourceRecording.change(of: new.id, from: old.record, to: new.record)
-            slot.setHealthRules(SourceHealth.Rules(new, after.alarms))
+            source.setHealthRules(SourceHealth.Rules(new, after.alarms))
         }
     }
 

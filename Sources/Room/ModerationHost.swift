@@ -61,14 +61,14 @@ extension ModerationHost {
         _ action: ModerationAnswer.Action, _ answer: ModerationAnswer, of id: SourceID
     ) throws(ControlFailure) -> Bool {
         let (uid, type) = (id.uid, id.streamType.rawValue)
-        let slot = try self.source(uid, type)
+        let source = try self.source(uid, type)
         let contribution = self.program.contribution(of: id)
         var change = SourceChange()
         switch action {
         case .cover where contribution.isSeen: change.videoPush = false
         case .mute where contribution.isHeard: change.audioPush = false
         // With a delay, media of a publisher that has left may still wait.
-        case .kick where !slot.isFile && (slot.isPublishing || self.refusing.refusal(of: id) == nil): break
+        case .kick where !source.isFile && (source.isPublishing || self.refusing.refusal(of: id) == nil): break
         default: return false
         }
         try self.listeners.carryOut { () throws(ControlFailure) in
@@ -88,19 +88,19 @@ extension ModerationHost {
     ///   the source has no publisher; 429 if the machine is overloaded; the errors of ``SourcesHost/checkOpen()``.
     func sendStill(uid: String, streamType: String) throws(ControlFailure) -> String {
         try self.checkOpen()
-        let slot = try self.source(uid, streamType)
+        let source = try self.source(uid, streamType)
         guard let service = self.moderation.get(), let stills = self.pipeline.moderation?.stills else {
             throw .conflict(
                 "the pipeline has no moderation, so there is no receiver of the still",
                 fix: "add \"moderation\", or use GET /v1/sources/\(uid)/still.jpg")
         }
-        guard slot.isPublishing else {
-            throw .conflict("source \(slot.spec.id) is not published", fix: "repeat the command when it is")
+        guard source.isPublishing else {
+            throw .conflict("source \(source.spec.id) is not published", fix: "repeat the command when it is")
         }
-        try service.request(slot, width: stills.width, isPaused: self.areStillsPaused)
+        try service.request(source, width: stills.width, isPaused: self.areStillsPaused)
         return
             ([
-                "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
+                "uid": .string(source.spec.id.uid), "streamType": .string(source.spec.id.streamType.rawValue),
                 "accepted": "still",
             ] as JSONValue).text
     }

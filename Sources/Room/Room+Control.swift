@@ -8,23 +8,23 @@ extension Room: RoomControlling {
 
     package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         try self.checkOpen()
-        let slot = try self.source(uid, streamType)
-        if let track = change.audioTrack, !slot.audioTracks.contains(track) {
-            throw Self.unknownTrack(track, of: slot.spec.id, among: slot.audioTracks)
+        let source = try self.source(uid, streamType)
+        if let track = change.audioTrack, !source.audioTracks.contains(track) {
+            throw Self.unknownTrack(track, of: source.spec.id, among: source.audioTracks)
         }
-        slot.set(offset: change.offsetMs, rotation: change.rotation)
+        source.set(offset: change.offsetMs, rotation: change.rotation)
         if let track = change.audioTrack, let volume = change.volume {
-            slot.setVolume(volume, ofTrack: track, over: self.pipeline.audio.rampSamples)
+            source.setVolume(volume, ofTrack: track, over: self.pipeline.audio.rampSamples)
         }
         let volume = change.audioTrack == nil ? change.volume.map { Float($0) / 100 } : nil
         self.program.setSource(
-            slot.spec.id, volume: volume, audioPush: change.audioPush,
+            source.spec.id, volume: volume, audioPush: change.audioPush,
             videoPush: change.videoPush)
-        self.saved.record(slot.spec.id, change)
+        self.saved.record(source.spec.id, change)
         self.events.emit(
             "source.changed",
             [
-                "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
+                "uid": .string(source.spec.id.uid), "streamType": .string(source.spec.id.streamType.rawValue),
                 "volume": change.volume.map { JSONValue($0) } ?? .null,
                 "audioTrack": change.audioTrack.map { JSONValue($0) } ?? .null,
                 "audioPush": change.audioPush.map { .bool($0) } ?? .null,

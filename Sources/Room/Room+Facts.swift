@@ -21,14 +21,15 @@ extension Room {
         }
     }
 
-    private func facts(of slot: RoomSource, _ stats: ProgramStage.Stats) -> SourceFacts {
-        let id = slot.spec.id
+    private func facts(of source: RoomSource, _ stats: ProgramStage.Stats) -> SourceFacts {
+        let id = source.spec.id
         let (levels, messages, speakers) = self.value.withLock {
             ($0.api.levels.latest, $0.sources.data.count(of: id), $0.api.speaking.speakers)
         }
         let isSpeaking = self.pipeline.audio.speaking ? speakers.contains(id) : nil
         return SourceFacts(
-            slot.spec, slot.status(now: self.machine.now()), decode: slot.decode, buffer: slot.buffer, stats: stats,
+            source.spec, source.status(now: self.machine.now()), decode: source.decode, buffer: source.buffer,
+            stats: stats,
             contribution: self.program.contribution(of: id),
             ingest: self.ingestion.connections.hub(for: id)?.statistics,
             level: levels?.sources[id], isSpeaking: isSpeaking, relays: self.relaying.statuses(of: id),

@@ -100,14 +100,14 @@ extension Room {
     package func sourceChanged(
         _ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext
     ) {
-        let slot = self.roomSources[id]
-        slot?.setState(change.to)
+        let source = self.roomSources[id]
+        source?.setState(change.to)
         // The last frame of a silent source is repeated for a limited time and then replaced by a placeholder. A new
         // frame ends this.
         if change.to == .stalled || change.to == .live {
-            slot?.buffer.setSilent(since: life?.silentSince.flatMap { self.clock.program(of: $0) })
+            source?.buffer.setSilent(since: life?.silentSince.flatMap { self.clock.program(of: $0) })
         }
-        if change.to == .lost { slot?.setError(change.reason) }
+        if change.to == .lost { source?.setError(change.reason) }
         self.saved.record(id, change, graceUntil: life?.graceUntil)
         // `lost_final`: the room no longer waits for the source.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
@@ -116,7 +116,7 @@ extension Room {
             [
                 "uid": .string(id.description), "state": .string(change.to.rawValue),
                 "from": .string(change.from.rawValue), "reason": .string(change.reason),
-                "picture": change.to == .live ? JSONValue(slot?.format?.description) : .null,
+                "picture": change.to == .live ? JSONValue(source?.format?.description) : .null,
                 "graceUntil": self.sceneParts.times.date(
                     ofLife: change.awaitsPublisher ? life?.graceUntil : nil, origin: context.origin),
                 "playable": change.to == .live ? .bool(context.isPlayable) : .null,

@@ -206,7 +206,7 @@ struct RoomParts {
         let canvas = Program.Canvas(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
-        for (id, slot) in roomSources { sources[id] = try slot.programSource() }
+        for (id, source) in roomSources { sources[id] = try source.programSource() }
         guard let first = start.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }

@@ -33,7 +33,7 @@ package struct ClipService: OutputService {
             throw .conflict(ClipJobs.diskIsFull.what, fix: ClipJobs.diskIsFull.fix)
         }
         // With a long window these are tens of thousands of segments.
-        let listed = packager.listedSlots()
+        let listed = packager.listedSegments()
         let range = try self.range(request, listed)
         let rendition = try Self.rendition(request.rendition, in: pipeline)
         guard rendition.when == .always else {

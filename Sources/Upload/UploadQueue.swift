@@ -253,19 +253,19 @@ package struct UploadQueue: Sendable {
     private mutating func nextMedia(_ index: Int, _ now: Int64) -> UploadRequest? {
         guard self.tracks[index].media.isFree(at: now) else { return nil }
         let track = self.tracks[index]
-        guard let slot = self.segments.first(where: { !$0.entries[index].isSettled }) else {
+        guard let segment = self.segments.first(where: { !$0.entries[index].isSettled }) else {
             return track.gapMaps.first.flatMap { self.mapRequest(index, $0, UploadRules.segmentAttempt) }
         }
-        let entry = slot.entries[index]
+        let entry = segment.entries[index]
         let longest = max(UploadRules.segmentAttempt, 2 * entry.segment.duration.nanoseconds)
         let timeout =
             entry.state == .slate
-            ? UploadRules.attempt : max(UploadRules.shortestAttempt, min(longest, slot.deadline &- now))
+            ? UploadRules.attempt : max(UploadRules.shortestAttempt, min(longest, segment.deadline &- now))
         let map = entry.segment.map.uri
         guard track.maps.contains(map) else { return self.mapRequest(index, map, timeout) }
         let isSlate = entry.state == .slate
         let request = self.request(
-            .segment(track: index, mediaSequence: slot.mediaSequence, isSlate: isSlate),
+            .segment(track: index, mediaSequence: segment.mediaSequence, isSlate: isSlate),
             isSlate ? entry.segment.slateName : entry.segment.uri,
             .put(isSlate ? .slate(entry.segment, track: track.name) : .file), track.contentType,
             Self.immutable, timeout)
@@ -399,9 +399,9 @@ package struct UploadQueue: Sendable {
     /// Lists, in order, the segments that have been accepted or given up in all tracks.
     private mutating func settle() {
         var isChanged = false
-        while let slot = self.segments.first, slot.entries.allSatisfy(\.isSettled) {
+        while let segment = self.segments.first, segment.entries.allSatisfy(\.isSettled) {
             self.segments.removeFirst()
-            self.list(slot)
+            self.list(segment)
             isChanged = true
         }
         if self.segments.isEmpty, self.isEnded, self.tracks.contains(where: { !$0.window.isEnded }) {
@@ -411,13 +411,13 @@ package struct UploadQueue: Sendable {
         if isChanged { self.changeLists() }
     }
 
-    private mutating func list(_ slot: QueuedSegment) {
-        for (index, entry) in slot.entries.enumerated() {
+    private mutating func list(_ segment: QueuedSegment) {
+        for (index, entry) in segment.entries.enumerated() {
             let name = self.tracks[index].name
             var segment = entry.segment
             if entry.state == .gap, !segment.gap {
                 segment = segment.asGap
-                self.restamped.note(track: name, slot.mediaSequence, uri: nil)
+                self.restamped.note(track: name, segment.mediaSequence, uri: nil)
             }
             // This call cannot fail: the segment is the next one and has the duration that the output lists.
             try? self.tracks[index].window.append(segment)
@@ -427,14 +427,15 @@ package struct UploadQueue: Sendable {
                 self.mediaTime,
                 TimeMath.rescale(time, from: Int64(segment.duration.timescale), to: TimeMath.nanoseconds))
         }
-        self.nextMediaSequence = slot.mediaSequence + 1
+        self.nextMediaSequence = segment.mediaSequence + 1
         self.trim()
-        guard !slot.lost.isEmpty else { return }
-        self.lost += Int64(slot.lost.count)
-        let isSlate = slot.lost.allSatisfy { slot.entries[$0].state == .taken }
+        guard !segment.lost.isEmpty else { return }
+        self.lost += Int64(segment.lost.count)
+        let isSlate = segment.lost.allSatisfy { segment.entries[$0].state == .taken }
         self.notices.append(
             .lost(
-                mediaSequence: slot.mediaSequence, tracks: slot.lost.sorted().map { self.tracks[$0].name },
+                mediaSequence: segment.mediaSequence,
+                tracks: segment.lost.sorted().map { self.tracks[$0].name },
                 slate: isSlate))
     }
 
@@ -520,7 +521,8 @@ package struct UploadQueue: Sendable {
     /// Returns the time at which to call ``next(at:)`` again if no response arrives before; `nil` if that is not
     /// necessary.
     package func wake(after now: Int64) -> Int64? {
-        var times = self.segments.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
+        var times = self.segments.filter { segment in segment.entries.contains { $0.state == .waiting } }.map(
+            \.deadline)
         for (index, track) in self.tracks.enumerated() {
             let hasMedia = self.segments.contains { !$0.entries[index].isSettled } || !track.gapMaps.isEmpty
             if track.media.request == nil, hasMedia {

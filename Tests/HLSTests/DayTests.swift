@@ -17,28 +17,28 @@ struct DayTests {
         for kind in TrackKind.allCases {
             let timescale = grid.timescale(of: kind)
             var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: grid.targetDuration)
-            var slot = grid.firstSlot(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
-            let origin = Self.start(slot, grid, kind)
-            let last = slot + 86_400 * Int64(fps) / Int64(grid.segmentFrames)
+            var segmentIndex = grid.firstSegmentIndex(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
+            let origin = Self.start(segmentIndex, grid, kind)
+            let last = segmentIndex + 86_400 * Int64(fps) / Int64(grid.segmentFrames)
             // Listed time minus true time at each boundary, in units of 10 µs: the spread bounds every sub-range.
             var listed: Int64 = 0
             var low: Int64 = 0, high: Int64 = 0
             var longest = 0
             // The playlist is rendered after every eighth segment only: rendering is most of the test's time.
             var truth: [Int64] = []
-            while slot < last {
-                let start = Self.start(slot, grid, kind)
-                let end = Self.start(slot + 1, grid, kind)
+            while segmentIndex < last {
+                let start = Self.start(segmentIndex, grid, kind)
+                let end = Self.start(segmentIndex + 1, grid, kind)
                 try window.append(
                     Segment(
-                        mediaSequence: window.nextMediaSequence, uri: "s-\(slot).m4s", start: start,
+                        mediaSequence: window.nextMediaSequence, uri: "s-\(segmentIndex).m4s", start: start,
                         duration: MediaDuration(ticks: end - start, timescale: timescale),
                         programDate: TimeMath.rescale(start, from: Int64(timescale), to: TimeMath.nanoseconds),
                         map: InitializationSegment(uri: "i.mp4"), byteCount: 1))
                 window.removeFirst(window.removableCount)
                 truth.append(TimeMath.rescale(end - origin, from: Int64(timescale), to: 100_000))
-                slot += 1
-                guard truth.count == 8 || slot == last else { continue }
+                segmentIndex += 1
+                guard truth.count == 8 || segmentIndex == last else { continue }
                 let text = MediaPlaylist(window).rendered()
                 longest = max(longest, text.utf8.count)
                 let lines = text.split(separator: "\n").filter { $0.hasPrefix("#EXTINF:") }
@@ -51,7 +51,7 @@ struct DayTests {
                 }
                 truth.removeAll(keepingCapacity: true)
             }
-            let count = last - grid.firstSlot(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
+            let count = last - grid.firstSegmentIndex(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
             #expect(window.nextMediaSequence == count)
             // A frame at 60 fps is 1,666 units.
             #expect(high - low <= 2, "\(kind): \(low)…\(high)")
@@ -60,8 +60,8 @@ struct DayTests {
     }
 
     /// Where the segment starts: for audio at the first AAC frame that starts in it.
-    private static func start(_ slot: Int64, _ grid: OutputGrid, _ kind: TrackKind) -> Int64 {
-        let start = grid.startOfPart(slot * Int64(grid.partsPerSegment), of: kind)
+    private static func start(_ segmentIndex: Int64, _ grid: OutputGrid, _ kind: TrackKind) -> Int64 {
+        let start = grid.startOfPart(segmentIndex * Int64(grid.partsPerSegment), of: kind)
         guard kind == .audio else { return start }
         let frame = OutputGrid.samplesPerAudioFrame
         return (start + frame - 1) / frame * frame

@@ -79,11 +79,11 @@ struct OutputGridTests {
     @Test("the grid finds the first segment that starts at or after a time, and segment 0 for a negative time")
     func firstSlotRoundsUp() throws {
         let grid = try OutputGrid(fps: 30)
-        #expect(grid.firstSlot(atOrAfter: -5) == 0)
-        #expect(grid.firstSlot(atOrAfter: 0) == 0)
-        #expect(grid.firstSlot(atOrAfter: 1) == 1)
-        #expect(grid.firstSlot(atOrAfter: 2_133_333_333) == 1)
-        #expect(grid.firstSlot(atOrAfter: 2_133_333_334) == 2)
-        #expect(grid.firstFrame(ofSlot: 2) == 128)
+        #expect(grid.firstSegmentIndex(atOrAfter: -5) == 0)
+        #expect(grid.firstSegmentIndex(atOrAfter: 0) == 0)
+        #expect(grid.firstSegmentIndex(atOrAfter: 1) == 1)
+        #expect(grid.firstSegmentIndex(atOrAfter: 2_133_333_333) == 1)
+        #expect(grid.firstSegmentIndex(atOrAfter: 2_133_333_334) == 2)
+        #expect(grid.firstFrame(ofSegment: 2) == 128)
     }
 }

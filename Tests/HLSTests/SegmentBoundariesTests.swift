@@ -9,11 +9,11 @@ struct SegmentBoundariesTests {
         let grid = try Make.grid()
         let boundaries = SegmentBoundaries(grid: grid)
         for frame in Int64(0)..<300 {
-            #expect(boundaries.slot(ofFrame: frame) == frame / 64)
+            #expect(boundaries.segmentIndex(ofFrame: frame) == frame / 64)
             #expect(boundaries.part(at: frame * 1_000, of: .video) == frame / 16)
         }
         #expect(
-            boundaries.frames(ofSlot: 3) == 192..<256 && boundaries.firstFrame(ofPart: 5) == 80
+            boundaries.frames(ofSegment: 3) == 192..<256 && boundaries.firstFrame(ofPart: 5) == 80
                 && boundaries.partAfter(7) == 8)
     }
 
@@ -22,10 +22,12 @@ struct SegmentBoundariesTests {
         var boundaries = SegmentBoundaries(grid: try Make.grid())
         boundaries.plan(cuts: [16, 32, 48, 64])
         #expect(
-            (0..<6).map { boundaries.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<48, 48..<64, 64..<128, 128..<192])
+            (0..<6).map { boundaries.frames(ofSegment: $0) } == [
+                0..<16, 16..<32, 32..<48, 48..<64, 64..<128, 128..<192,
+            ])
         #expect(boundaries.part(at: 20_000, of: .video) == 4 && boundaries.partAfter(4) == 8)
         #expect(boundaries.cut(at: 40) == 3)
-        #expect((0..<5).map { boundaries.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<40, 40..<104, 104..<168])
+        #expect((0..<5).map { boundaries.frames(ofSegment: $0) } == [0..<16, 16..<32, 32..<40, 40..<104, 104..<168])
         #expect(boundaries.cut(at: 30) == nil)
     }
 
@@ -36,7 +38,7 @@ struct SegmentBoundariesTests {
         #expect(boundaries.cut(at: 120) == 2 && boundaries.cut(at: 120) == 2 && boundaries.cut(at: 60) == nil)
         #expect(boundaries.cut(at: 184) == 3 && boundaries.cut(at: 190) == 4)
         #expect(
-            (0..<6).map { boundaries.frames(ofSlot: $0) } == [
+            (0..<6).map { boundaries.frames(ofSegment: $0) } == [
                 0..<60, 60..<120, 120..<184, 184..<190, 190..<254, 254..<318,
             ])
         var parts: [Int64] = []
@@ -48,13 +50,13 @@ struct SegmentBoundariesTests {
         #expect(
             parts == [0, 16, 32, 48, 60, 76, 92, 108, 120, 136, 152, 168, 184, 190, 206, 222, 238, 254, 270, 286, 302])
         for frame in Int64(0)..<318 {
-            let slot = boundaries.slot(ofFrame: frame)
-            #expect(boundaries.frames(ofSlot: slot).contains(frame))
+            let segmentIndex = boundaries.segmentIndex(ofFrame: frame)
+            #expect(boundaries.frames(ofSegment: segmentIndex).contains(frame))
             let part = boundaries.part(at: frame * 1_000 + 999, of: .video)
             #expect(
                 boundaries.firstFrame(ofPart: part) <= frame
                     && boundaries.firstFrame(ofPart: boundaries.partAfter(part)) > frame)
-            #expect(part / 4 == slot)
+            #expect(part / 4 == segmentIndex)
         }
     }
 
@@ -76,7 +78,7 @@ struct SegmentBoundariesTests {
         output += segmenter.cut(at: 60)
         #expect(output.segments.map(\.duration.ticks) == [60_000])
         for frame in Int64(60)..<124 { output += segmenter.append(Make.picture(frame, key: frame == 60)) }
-        #expect(output.segments.map(\.slot) == [0, 1])
+        #expect(output.segments.map(\.segmentIndex) == [0, 1])
         #expect(output.segments.map(\.start) == [0, 60_000] && output.segments.map(\.end) == [60_000, 124_000])
         #expect(output.parts.map(\.duration) == [16_000, 16_000, 16_000, 12_000, 16_000, 16_000, 16_000, 16_000])
         #expect(output.segments.allSatisfy { $0.independent })

@@ -30,7 +30,7 @@ struct TrackSegmenterTests {
         let output = try Self.run(Array(0..<128), finish: false, timescale: timescale)
         #expect(output.segments.map(\.start) == [0, 64_000])
         #expect(output.segments.map(\.duration.ticks) == [64_000, 64_000])
-        #expect(output.segments.map(\.slot) == [0, 1])
+        #expect(output.segments.map(\.segmentIndex) == [0, 1])
         #expect(output.parts.map(\.independent) == [true, false, true, false, true, false, true, false])
         #expect(output.parts.map(\.sampleCount) == [16, 16, 16, 16, 16, 16, 16, 16])
     }
@@ -47,7 +47,7 @@ struct TrackSegmenterTests {
             #expect(dump.all("moof").count == 4)
             #expect(dump.all("BROKEN").isEmpty)
             #expect(dump.decodeTimes == (0..<4).map { UInt64(segment.start + $0 * 16_000) })
-            #expect(dump.sequences == (0..<4).map { UInt32(segment.slot) * 4 + $0 + 1 })
+            #expect(dump.sequences == (0..<4).map { UInt32(segment.segmentIndex) * 4 + $0 + 1 })
             for (moof, run) in zip(dump.all("moof"), dump.all("trun")) {
                 let offset = Int(dump.u32(run.body.lowerBound + 8))
                 #expect(dump.all("mdat").contains { $0.body.lowerBound == moof.range.lowerBound + offset })
@@ -99,14 +99,14 @@ struct TrackSegmenterTests {
         var output: [TrackSegmenter.Output] = []
         for frame in Int64(50)..<192 { output += segmenter.append(Make.picture(frame, key: frame % 32 == 3)) }
         #expect(segmenter.droppedPackets == 17)
-        #expect(output.segments.map(\.slot) == [1, 2])
+        #expect(output.segments.map(\.segmentIndex) == [1, 2])
         #expect(output.segments.map(\.start) == [64_000, 128_000])
     }
 
     @Test("a segment without any frame is a gap; later segments keep their times")
     func holes() throws {
         let output = try Self.run(Array(0..<64) + Array(256..<320))
-        #expect(output.segments.map(\.slot) == [0, 1, 2, 3, 4])
+        #expect(output.segments.map(\.segmentIndex) == [0, 1, 2, 3, 4])
         #expect(output.segments.map(\.gap) == [false, true, true, true, false])
         #expect(output.segments.map(\.start) == [0, 64_000, 128_000, 192_000, 256_000])
         let last = BoxDump(output.segments[4].pieces.flatMap(\.bytes))
@@ -155,7 +155,7 @@ struct TrackSegmenterTests {
         let dump = BoxDump(output.segments.flatMap { $0.pieces.flatMap(\.bytes) })
         #expect(dump.all("BROKEN").isEmpty)
         #expect(dump.tables.reduce(0) { $0 + $1.count } == kept.count)
-        #expect(output.segments.map(\.slot) == [0, 1, 2, 3])
+        #expect(output.segments.map(\.segmentIndex) == [0, 1, 2, 3])
         #expect(output.segments.map(\.start) == [0, 64_000, 128_000, 192_000])
         for (index, table) in dump.tables.enumerated() {
             let end = dump.decodeTimes[index] + UInt64(table.reduce(0) { $0 + $1.duration })
@@ -196,7 +196,7 @@ struct TrackSegmenterTests {
         for segment in output.segments {
             #expect(segment.start == end)
             end = segment.end
-            let boundary = grid.startOfPart(segment.slot * Int64(grid.partsPerSegment), of: .audio)
+            let boundary = grid.startOfPart(segment.segmentIndex * Int64(grid.partsPerSegment), of: .audio)
             #expect(segment.start >= boundary && segment.start < boundary + 1_024)
             #expect(segment.duration.roundedSeconds <= Int64(grid.targetDuration))
         }

@@ -114,10 +114,12 @@ struct EdgeTests {
             #expect(output.packager.step() == nil)
             peak = max(peak, viewer.bytes)
             // 12 s: three target durations listed, three more after that.
-            let slot = second * 30 / 64 - 6
-            if slot >= 0 {
-                #expect(viewer.object("720p-1-\(slot + 1).0.m4s") != nil, "\(slot) at \(second)")
-                if slot > 1 { #expect(viewer.object("720p-1-\(slot - 1).0.m4s") == nil, "\(slot) at \(second)") }
+            let segmentIndex = second * 30 / 64 - 6
+            if segmentIndex >= 0 {
+                #expect(viewer.object("720p-1-\(segmentIndex + 1).0.m4s") != nil, "\(segmentIndex) at \(second)")
+                if segmentIndex > 1 {
+                    #expect(viewer.object("720p-1-\(segmentIndex - 1).0.m4s") == nil, "\(segmentIndex) at \(second)")
+                }
             }
         }
         let segment = viewer.object("720p-1-139.m4s")?.count ?? 0
@@ -324,12 +326,12 @@ struct EdgeTests {
             if next(9) == 0 { _ = output.packager.step() }
             if next(40) == 0 {
                 // At a segment that no track has reached.
-                let slot = ((frames.max() ?? 0) / 64 + 1) * 64
+                let boundary = ((frames.max() ?? 0) / 64 + 1) * 64
                 let configuration = next(2) == 0 ? Output.h264 : Output.otherH264
-                if track < 2, frames.allSatisfy({ $0 <= slot }) {
+                if track < 2, frames.allSatisfy({ $0 <= boundary }) {
                     try output.packager.configure(
                         track: track, CodecParameters(codec: .h264, configuration: configuration), width: 1280,
-                        height: 720, firstTick: slot)
+                        height: 720, firstTick: boundary)
                 }
             }
         }

@@ -235,8 +235,8 @@ struct EncryptionTests {
         output.feed(0..<64)
         #expect(output.packager.step() == nil)
         store.refuse { _ in true }
-        for slot in Int64(1)..<20 {
-            output.feed(slot * 64..<(slot + 1) * 64)
+        for segmentIndex in Int64(1)..<20 {
+            output.feed(segmentIndex * 64..<(segmentIndex + 1) * 64)
             #expect(output.packager.step() == nil)
         }
         #expect(!output.events.failures.isEmpty && viewer.faults.isEmpty, "\(viewer.faults)")

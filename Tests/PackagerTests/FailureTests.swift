@@ -167,7 +167,7 @@ struct FailureTests {
     private final class Keeper: ListingObserver {
         private let ends = Mutex(0)
 
-        func keep(_ slot: ListedSegmentSet) {}
+        func keep(_ segmentIndex: ListedSegmentSet) {}
         func keep(_ change: DateRange.Change) {}
         func keep(multivariant: String) {}
         func ended(nextMediaSequence: Int64) { self.ends.withLock { $0 += 1 } }

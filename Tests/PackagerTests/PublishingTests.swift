@@ -130,8 +130,8 @@ struct PublishingTests {
         let output = try Output(store, settings: Output.settings { $0.windowSeconds = 10 })
         _ = try output.packager.begin(now: Output.origin)
         var previous: Int64 = 0
-        for slot in Int64(0)..<500 {
-            output.feed((slot * 64)..<(slot * 64 + 64), size: 8)
+        for segmentIndex in Int64(0)..<500 {
+            output.feed((segmentIndex * 64)..<(segmentIndex * 64 + 64), size: 8)
             #expect(output.packager.step() == nil)
             let files = store.files
             var numbers: Set<Int64?> = []

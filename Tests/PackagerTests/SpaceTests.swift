@@ -57,7 +57,7 @@ private final class TightStore: SegmentStore {
 
 @Suite("Stores with little space, or that fail for a while")
 struct SpaceTests {
-    private static let slot: Int64 = 64
+    private static let segmentTicks: Int64 = 64
     private static let playlists = ["720p", "360p", "audio"]
 
     private static func settings() throws -> HLSOutputSettings {
@@ -68,8 +68,8 @@ struct SpaceTests {
     }
 
     private static func feed(_ output: Output, _ segments: Range<Int64>) {
-        for slot in segments {
-            output.feed(slot * Self.slot..<(slot + 1) * Self.slot, size: 400)
+        for segmentIndex in segments {
+            output.feed(segmentIndex * Self.segmentTicks..<(segmentIndex + 1) * Self.segmentTicks, size: 400)
             #expect(output.packager.step() == nil)
         }
     }
@@ -191,7 +191,9 @@ struct SpaceTests {
             isOver.signal()
         }
         writer.start()
-        for slot in Int64(2)..<80 { output.feed(slot * Self.slot..<(slot + 1) * Self.slot) }
+        for segmentIndex in Int64(2)..<80 {
+            output.feed(segmentIndex * Self.segmentTicks..<(segmentIndex + 1) * Self.segmentTicks)
+        }
         store.change { $0.isHanging = false }
         for _ in 0..<8 { store.hanging.signal() }
         output.packager.finish(endlist: true)

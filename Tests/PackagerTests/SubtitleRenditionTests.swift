@@ -84,9 +84,9 @@ struct SubtitleRenditionTests {
         let viewer = EdgeViewer()
         output.packager.attach(viewer.take)
         _ = try output.packager.begin(now: Output.origin)
-        for slot in 0..<6 as Range<Int64> {
-            _ = try Self.add(output, (slot * 2_133)..<(slot * 2_133 + 3_000), "cue \(slot)")
-            output.feed(slot * 64..<(slot + 1) * 64)
+        for segmentIndex in 0..<6 as Range<Int64> {
+            _ = try Self.add(output, (segmentIndex * 2_133)..<(segmentIndex * 2_133 + 3_000), "cue \(segmentIndex)")
+            output.feed(segmentIndex * 64..<(segmentIndex + 1) * 64)
             _ = output.packager.step()
         }
         let text = viewer.last("en.m3u8")
@@ -129,9 +129,9 @@ struct SubtitleRenditionTests {
         output.feed(0..<64)
         _ = output.packager.step()
         // The writer does not return from the store meanwhile.
-        for slot in 1...70 as ClosedRange<Int64> {
-            _ = try Self.add(output, (slot * 2_134)..<(slot * 2_134 + 1_000), "cue \(slot)")
-            output.feed(slot * 64..<(slot + 1) * 64, size: 8)
+        for segmentIndex in 1...70 as ClosedRange<Int64> {
+            _ = try Self.add(output, (segmentIndex * 2_134)..<(segmentIndex * 2_134 + 1_000), "cue \(segmentIndex)")
+            output.feed(segmentIndex * 64..<(segmentIndex + 1) * 64, size: 8)
         }
         let shown = (1..<70).map { viewer.object("en-1-\($0).vtt") }
         _ = output.packager.step()
@@ -226,8 +226,8 @@ struct SubtitleRenditionTests {
     }
 
     private static func feed(_ output: Output, from tick: Int64, segments: Int64) {
-        for slot in 0..<segments {
-            output.feed(tick + slot * 64..<tick + (slot + 1) * 64, size: 8)
+        for segmentIndex in 0..<segments {
+            output.feed(tick + segmentIndex * 64..<tick + (segmentIndex + 1) * 64, size: 8)
             _ = output.packager.step()
         }
     }
@@ -337,8 +337,8 @@ struct SubtitleRenditionTests {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings { $0.windowSeconds = 8 })
         _ = try output.packager.begin(now: Output.origin)
-        for slot in 0..<40 as Range<Int64> {
-            output.feed(slot * 64..<(slot + 1) * 64, size: 8)
+        for segmentIndex in 0..<40 as Range<Int64> {
+            output.feed(segmentIndex * 64..<(segmentIndex + 1) * 64, size: 8)
             _ = output.packager.step()
         }
         func numbers(_ start: String, _ end: String) -> Set<String> {
@@ -355,8 +355,8 @@ struct SubtitleRenditionTests {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings { $0.windowSeconds = 3_600 })
         _ = try output.packager.begin(now: Output.origin)
-        for slot in 0..<60 as Range<Int64> {
-            output.feed(slot * 64..<(slot + 1) * 64, size: 8)
+        for segmentIndex in 0..<60 as Range<Int64> {
+            output.feed(segmentIndex * 64..<(segmentIndex + 1) * 64, size: 8)
             _ = output.packager.step()
         }
         #expect(store.text("index-dvr.m3u8").contains(#"URI="en-dvr.m3u8""#))

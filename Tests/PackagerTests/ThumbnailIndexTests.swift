@@ -49,7 +49,7 @@ struct ThumbnailIndexTests {
     @Test("a later worker continues the index of sprite sheets with its own sheets; a damaged cue is skipped")
     func continued() {
         var first = Self.index()
-        for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
+        for segmentIndex in Int64(0)..<8 { _ = first.add(at: segmentIndex * 5_000) }
         var second = Self.index(incarnation: 2, kept: first.text)
         #expect(second.text == first.text)
         #expect(second.add(at: 36_000) == nil, "that time has a still")
@@ -70,7 +70,7 @@ struct ThumbnailIndexTests {
     @Test("a new room in an ended room's directory has only its own thumbnails")
     func anew() {
         var first = Self.index()
-        for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
+        for segmentIndex in Int64(0)..<8 { _ = first.add(at: segmentIndex * 5_000) }
         var second = Self.index(incarnation: 2, kept: first.text)
         let place = second.add(at: 400)
         #expect(place?.sheet == "thumb-2-0.jpg" && place?.cell == 0)
@@ -82,7 +82,7 @@ struct ThumbnailIndexTests {
     @Test("the sprite sheet index of a week-long room has a limited size")
     func bounded() {
         var index = Self.index()
-        for slot in Int64(0)..<40_000 { _ = index.add(at: slot * 5_000) }
+        for segmentIndex in Int64(0)..<40_000 { _ = index.add(at: segmentIndex * 5_000) }
         #expect(index.text.utf8.count < 1_600_000)
         #expect(index.text.contains("55:33:15.000 --> 55:33:20.000\nthumb-1-6666.jpg"))
     }

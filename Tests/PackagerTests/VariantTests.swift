@@ -161,7 +161,7 @@ struct VariantTests {
     private final class Keeper: ListingObserver {
         private let texts = Mutex<[String]>([])
 
-        func keep(_ slot: ListedSegmentSet) {}
+        func keep(_ segmentIndex: ListedSegmentSet) {}
         func keep(_ change: DateRange.Change) {}
         func keep(multivariant: String) { self.texts.withLock { $0.append(multivariant) } }
         func ended(nextMediaSequence: Int64) {}

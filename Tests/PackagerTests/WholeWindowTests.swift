@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Windows of more than ten minutes: short live playlists, and playlists of the whole window")
 struct WholeWindowTests {
-    private static let slot: Int64 = 64
+    private static let segmentTicks: Int64 = 64
     private static let lists = ["720p", "360p", "audio"]
 
     /// A store that counts the bytes that are written to each name.
@@ -56,8 +56,8 @@ struct WholeWindowTests {
     }
 
     private static func feed(_ output: Output, _ segments: Range<Int64>) {
-        for slot in segments {
-            output.feed(slot * Self.slot..<(slot + 1) * Self.slot, size: 8)
+        for segmentIndex in segments {
+            output.feed(segmentIndex * Self.segmentTicks..<(segmentIndex + 1) * Self.segmentTicks, size: 8)
             #expect(output.packager.step() == nil)
         }
     }
@@ -95,9 +95,9 @@ struct WholeWindowTests {
         }
         store.inner.content.withLock { $0.files["state.json"] = Array(text.utf8) }
         let second = try Output(store, settings: Self.settings(86_400))
-        let now = Output.origin + segments * Self.slot * 1_000_000_000 / 30
+        let now = Output.origin + segments * Self.segmentTicks * 1_000_000_000 / 30
         let frame = try second.packager.begin(now: now).firstTick
-        return (second, (frame + Self.slot - 1) / Self.slot)
+        return (second, (frame + Self.segmentTicks - 1) / Self.segmentTicks)
     }
 
     /// A line of a state file, as if the worker had listed `shift` segments more before.
@@ -108,7 +108,7 @@ struct WholeWindowTests {
             }
             return "\"\(key)\": \(number + step),"
         }
-        if let text = value("nextMediaSequence", shift) ?? value("nextFrame", shift * Self.slot) { return text }
+        if let text = value("nextMediaSequence", shift) ?? value("nextFrame", shift * Self.segmentTicks) { return text }
         guard line.hasPrefix("["), let end = line.lastIndex(of: "]"), line.contains(where: \.isNumber) else {
             return line
         }
@@ -117,7 +117,7 @@ struct WholeWindowTests {
         guard fields.count >= 7, let number = Int64(fields[0]), let start = Int64(fields[2]) else { return line }
         let isAudio = (Int64(fields[3]) ?? 0) > 1_000
         fields[0] = "\(number + shift)"
-        fields[2] = "\(start + shift * (isAudio ? 102_400 : Self.slot))"
+        fields[2] = "\(start + shift * (isAudio ? 102_400 : Self.segmentTicks))"
         // The rest of the row, after `]`, may begin another member.
         return "[\(fields.joined(separator: ","))\(tail)"
     }
@@ -285,10 +285,10 @@ struct WholeWindowTests {
         _ = try output.packager.begin(now: Output.origin)
         Self.feed(output, 0..<200)
         output.packager.limitWindow(to: HLSPackager.fewestSegments)
-        for slot in Int64(200)..<260 {
-            Self.feed(output, slot..<slot + 1)
+        for segmentIndex in Int64(200)..<260 {
+            Self.feed(output, segmentIndex..<segmentIndex + 1)
             let whole = ListText(store.text("720p-dvr.m3u8"))
-            #expect(whole.uris.allSatisfy { store.contains($0) }, "\(slot)")
+            #expect(whole.uris.allSatisfy { store.contains($0) }, "\(segmentIndex)")
         }
         // 90 s in segments of 64/30 s.
         #expect(ListText(store.text("720p-dvr.m3u8")).uris.count == 43)
@@ -321,7 +321,7 @@ struct WholeWindowTests {
         Self.feed(output, 0..<200)
         store.content.withLock { $0.refusal = .diskFull }
         store.refuse { $0.hasSuffix(".m3u8") || $0.hasSuffix("-200.m4s") }
-        output.feed(200 * Self.slot..<201 * Self.slot, size: 8)
+        output.feed(200 * Self.segmentTicks..<201 * Self.segmentTicks, size: 8)
         _ = output.packager.step()
         #expect(!store.contains("720p-1-0.m4s"))
         for name in Self.lists {
@@ -368,8 +368,8 @@ struct WholeWindowTests {
         if let second = try? Output(mortal, settings: Self.settings(660)),
             let frame = try? second.packager.begin(now: SlateTests.nanoseconds(60 * 64)).firstTick
         {
-            for slot in (frame + 63) / 64..<(frame + 63) / 64 + 25 where !mortal.isDead {
-                second.feed(slot * 64..<(slot + 1) * 64)
+            for segmentIndex in (frame + 63) / 64..<(frame + 63) / 64 + 25 where !mortal.isDead {
+                second.feed(segmentIndex * 64..<(segmentIndex + 1) * 64)
                 _ = second.packager.step()
             }
         }

@@ -16,14 +16,14 @@ struct ClipWriterTests {
         let segment = Segment(
             mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
             programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
-        let slot = ListedSegmentSet(
+        let segmentIndex = ListedSegmentSet(
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
             tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
         let writer = ClipWriter(
             room: "1", directory: folder.path, holds: folder.path, range: 0..<1_000_000_000,
             movie: .init(video: "v", audio: nil))
         let error = #expect(throws: MediaError.self) {
-            try writer.hold([slot], id: "clip-1") { _ in folder.path + "/missing" }
+            try writer.hold([segmentIndex], id: "clip-1") { _ in folder.path + "/missing" }
         }
         #expect(error?.code == .outputLost && error?.place == "clip")
         #expect(error?.fix == "free space or restore the directory, and request the clip again")

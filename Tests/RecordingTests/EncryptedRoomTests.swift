@@ -47,7 +47,7 @@ struct EncryptedRoomTests {
         let output = OutputBox()
         try room.run(nil, ends: false, at: 0, encryption: Self.encryption, output: output)
         let packager = try #require(output.packager)
-        let listed = packager.listedSlots()
+        let listed = packager.listedSegments()
         let dates = try #require(ClipWriter.dates(of: listed))
         let range = (dates.lowerBound + 1_000_000_000)..<(dates.lowerBound + 4_000_000_000)
         let (clips, holds) = (room.folder.path + "/clips", room.live + "/clips")
@@ -136,7 +136,7 @@ struct EncryptedRoomTests {
         let segment = Segment(
             mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
             programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
-        let slot = ListedSegmentSet(
+        let segmentIndex = ListedSegmentSet(
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
             tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
         let writer = ClipWriter(
@@ -144,12 +144,12 @@ struct EncryptedRoomTests {
             movie: RecordingSettings.Movie(video: "v", audio: nil))
         // A file on another file system cannot be hard-linked here.
         let other = #expect(throws: MediaError.self) {
-            try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
+            try writer.hold([segmentIndex], id: "clip-1-1") { _ in "/proc/self/status" }
         }
         #expect(
             other?.what.contains("cannot hard-link") == true && other?.fix.contains("hard links") == true)
         let gone = #expect(throws: MediaError.self) {
-            try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
+            try writer.hold([segmentIndex], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
         }
         #expect(gone?.code == .outputLost && gone?.what.contains("cannot hard-link") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")

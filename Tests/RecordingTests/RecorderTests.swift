@@ -354,10 +354,10 @@ struct RecorderTests {
         let segment = Segment(
             mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
             programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
-        let slot = ListedSegmentSet(
+        let segmentIndex = ListedSegmentSet(
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
             tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
-        recorder.keep(slot)
+        recorder.keep(segmentIndex)
         busy.wait(for: "the recorder looks for a file")
         recorder.stop(MediaError(.diskFull, "first", at: "recording", fix: "none"))
         recorder.resume()
@@ -367,13 +367,13 @@ struct RecorderTests {
         // The first stop is reported first, whatever became of the segment.
         #expect(events.withLock { $0.first } == "stopped first" && events.withLock { $0.count } == 2)
         #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
-        recorder.keep(slot)
+        recorder.keep(segmentIndex)
         recorder.settle()
         #expect(busy.wait(timeout: .now()) == .timedOut, "it is stopped")
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0.last } == "resumed")
-        recorder.keep(slot)
+        recorder.keep(segmentIndex)
         busy.wait(for: "the recorder looks for a file")
         goes.signal()
         recorder.settle()
@@ -430,7 +430,7 @@ struct RecorderTests {
         let store = DirectoryStore(directory: live.path)
         let recorder = try Recorder.open(settings, source: { store.path(of: $0) }, report: { _ in })
         try recorder.begin()
-        func slot(_ number: Int64) -> ListedSegmentSet {
+        func segmentIndex(_ number: Int64) -> ListedSegmentSet {
             ListedSegmentSet(
                 mediaSequence: number, incarnation: 1, frames: number..<number + 1,
                 tracks: ["v", "a"].map { name in
@@ -442,7 +442,7 @@ struct RecorderTests {
                 })
         }
         for number in Int64(0)..<2 {
-            recorder.keep(slot(number))
+            recorder.keep(segmentIndex(number))
             recorder.settle()
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: kept.path).sorted()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The journal of a recording")
 struct RecordingJournalTests {
-    static func slot(_ number: Int64, incarnation: Int64 = 1, gap: Bool = false) -> ListedSegmentSet {
+    static func segmentIndex(_ number: Int64, incarnation: Int64 = 1, gap: Bool = false) -> ListedSegmentSet {
         func track(_ name: String, _ kind: TrackKind) -> ListedSegmentSet.Track {
             let timescale: Int32 = kind == .video ? 30_000 : 48_000
             return ListedSegmentSet.Track(
@@ -34,10 +34,11 @@ struct RecordingJournalTests {
     @Test("a recording's journal has the same content after it is written and read")
     func roundTrip() throws {
         let segmentSets = [
-            Self.slot(0), Self.slot(1, gap: true), Self.slot(2, incarnation: 2), Self.slot(3, incarnation: 2),
+            Self.segmentIndex(0), Self.segmentIndex(1, gap: true), Self.segmentIndex(2, incarnation: 2),
+            Self.segmentIndex(3, incarnation: 2),
         ]
         var text = RecordingJournal.head(roomID: "88231")
-        for slot in segmentSets { text += RecordingJournal.line(slot) }
+        for segmentIndex in segmentSets { text += RecordingJournal.line(segmentIndex) }
         text += RecordingJournal.line(.opened(Self.range))
         text += RecordingJournal.line(.closed(id: "pk-1-1", end: 1_700_000_004_000_000_000))
         text += RecordingJournal.stop("no\tspace\nleft") + RecordingJournal.end(nextMediaSequence: 5)
@@ -53,7 +54,7 @@ struct RecordingJournalTests {
 
     @Test("from a journal that is truncated anywhere, the complete lines are read")
     func cut() throws {
-        let lines = [RecordingJournal.head(roomID: "1")] + (0..<3).map { RecordingJournal.line(Self.slot($0)) }
+        let lines = [RecordingJournal.head(roomID: "1")] + (0..<3).map { RecordingJournal.line(Self.segmentIndex($0)) }
         let bytes = Array(lines.joined().utf8)
         let first = lines[0].utf8.count
         for count in first...bytes.count {
@@ -68,9 +69,9 @@ struct RecordingJournalTests {
     )
     func incarnations() throws {
         var text = RecordingJournal.head(roomID: "1")
-        for number: Int64 in 0...2 { text += RecordingJournal.line(Self.slot(number)) }
-        for number: Int64 in 2...4 { text += RecordingJournal.line(Self.slot(number, incarnation: 2)) }
-        text += RecordingJournal.line(Self.slot(3, incarnation: 1))
+        for number: Int64 in 0...2 { text += RecordingJournal.line(Self.segmentIndex(number)) }
+        for number: Int64 in 2...4 { text += RecordingJournal.line(Self.segmentIndex(number, incarnation: 2)) }
+        text += RecordingJournal.line(Self.segmentIndex(3, incarnation: 1))
         let journal = try RecordingJournal(text: text)
         #expect(journal.segmentSets.map(\.mediaSequence) == [0, 1, 2, 3, 4])
         #expect(journal.segmentSets.map(\.incarnation) == [1, 1, 2, 2, 2])
@@ -89,7 +90,7 @@ struct RecordingJournalTests {
             "close\tid\t-1", "close\tid\t9223372036854775807",
         ])
     func damage(line: String) {
-        let text = RecordingJournal.head(roomID: "1") + RecordingJournal.line(Self.slot(0)) + line + "\n"
+        let text = RecordingJournal.head(roomID: "1") + RecordingJournal.line(Self.segmentIndex(0)) + line + "\n"
         #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: text) }
         #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: line + "\n") }
     }

@@ -13,7 +13,7 @@ struct RecordingSessionGateTests {
         case start(Int64?, RecordingSessionGate.Start)
         case stop(Int64?, RecordingSessionGate.Stop)
         /// A listed segment of 64 frames, by number, and the expected action.
-        case slot(Int64, RecordingSessionGate.Action)
+        case segmentIndex(Int64, RecordingSessionGate.Action)
     }
 
     private static func go(_ gate: inout RecordingSessionGate, _ steps: Step...) {
@@ -25,7 +25,7 @@ struct RecordingSessionGateTests {
             case .stop(let frame, let expected):
                 let (isStoppable, stop) = (gate.isStoppable, gate.stop(at: frame))
                 #expect(stop == expected && isStoppable == (expected != .already), "\(step)")
-            case .slot(let number, let expected):
+            case .segmentIndex(let number, let expected):
                 let action = gate.listed(number * 64..<(number + 1) * 64)
                 #expect(action == expected, "\(step)")
             }
@@ -37,22 +37,22 @@ struct RecordingSessionGateTests {
     )
     func whole() {
         var gate = RecordingSessionGate(isRecording: true)
-        Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
+        Self.go(&gate, .segmentIndex(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
         #expect(gate.phase == .stopping(at: 100, continues: false))
-        Self.go(&gate, .slot(1, .keepLast), .slot(2, .pass), .stop(200, .already))
+        Self.go(&gate, .segmentIndex(1, .keepLast), .segmentIndex(2, .pass), .stop(200, .already))
         #expect(gate.phase == .stopped)
         // A segment listed after the command may be from before it.
-        Self.go(&gate, .start(300, .begins), .slot(3, .pass), .slot(4, .keep), .slot(5, .keep))
+        Self.go(&gate, .start(300, .begins), .segmentIndex(3, .pass), .segmentIndex(4, .keep), .segmentIndex(5, .keep))
     }
 
     @Test(
         "after a stop and a start within one segment, the next recording starts with the following segment")
     func within() {
         var gate = RecordingSessionGate(isRecording: true)
-        Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
+        Self.go(&gate, .segmentIndex(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
         var other = gate
-        Self.go(&gate, .slot(1, .keepLast), .slot(2, .keep))
-        Self.go(&other, .stop(90, .soon), .slot(1, .keepLast), .slot(2, .pass))
+        Self.go(&gate, .segmentIndex(1, .keepLast), .segmentIndex(2, .keep))
+        Self.go(&other, .stop(90, .soon), .segmentIndex(1, .keepLast), .segmentIndex(2, .pass))
         #expect(gate.phase == .recording && other.phase == .stopped)
     }
 
@@ -61,11 +61,11 @@ struct RecordingSessionGateTests {
     )
     func jump() {
         var gate = RecordingSessionGate(isRecording: true)
-        Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
+        Self.go(&gate, .segmentIndex(0, .keep), .stop(70, .soon), .segmentIndex(5, .end(continues: false)))
         #expect(gate.phase == .stopped)
-        Self.go(&gate, .start(500, .begins), .stop(510, .soon), .slot(6, .pass), .slot(7, .keepLast))
+        Self.go(&gate, .start(500, .begins), .stop(510, .soon), .segmentIndex(6, .pass), .segmentIndex(7, .keepLast))
         Self.go(&gate, .start(600, .begins), .stop(610, .soon), .start(611, .follows))
-        Self.go(&gate, .slot(20, .end(continues: true)), .slot(21, .keep))
+        Self.go(&gate, .segmentIndex(20, .end(continues: true)), .segmentIndex(21, .keep))
     }
 
     @Test(
@@ -73,10 +73,10 @@ struct RecordingSessionGateTests {
     )
     func early() {
         var gate = RecordingSessionGate(isRecording: true)
-        Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
-        Self.go(&gate, .stop(nil, .soon), .slot(2, .end(continues: false)))
+        Self.go(&gate, .stop(nil, .now), .segmentIndex(0, .pass), .start(nil, .begins), .segmentIndex(1, .keep))
+        Self.go(&gate, .stop(nil, .soon), .segmentIndex(2, .end(continues: false)))
         gate = RecordingSessionGate(isRecording: true)
-        Self.go(&gate, .stop(5, .soon), .slot(0, .keepLast))
+        Self.go(&gate, .stop(5, .soon), .segmentIndex(0, .keepLast))
     }
 }
 
@@ -180,7 +180,7 @@ struct RecordingSessionTests {
             }
         }
 
-        func slot(_ number: Int64) -> ListedSegmentSet {
+        func segmentIndex(_ number: Int64) -> ListedSegmentSet {
             let segment = Segment(
                 mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 64,
                 duration: MediaDuration(ticks: 64, timescale: 30), programDate: RecordingSessionTests.origin,
@@ -215,12 +215,12 @@ struct RecordingSessionTests {
         defer { output.remove() }
         let sessions = try output.open(isActive: false)
         sessions.keep(multivariant: "#EXTM3U\n")
-        sessions.keep(output.slot(0))
+        sessions.keep(output.segmentIndex(0))
         sessions.settle()
         #expect(sessions.status == .stopped && sessions.number == nil && sessions.unfinished.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: output.recording).isEmpty)
         #expect(try sessions.start(at: 100) == output.recording && sessions.start(at: 101) == nil)
-        for number in Int64(1)...2 { sessions.keep(output.slot(number)) }
+        for number in Int64(1)...2 { sessions.keep(output.segmentIndex(number)) }
         sessions.settle()
         #expect(try output.kept() == [1, 2])
         // Calls before the recording starts are passed on to it.
@@ -235,7 +235,7 @@ struct RecordingSessionTests {
         let output = try LiveOutput()
         defer { output.remove() }
         let sessions = try output.open()
-        for number in Int64(0)...1 { sessions.keep(output.slot(number)) }
+        for number in Int64(0)...1 { sessions.keep(output.segmentIndex(number)) }
         #expect(try sessions.stop(at: 130) == output.recording)
         // Killed before the segment of the stop is listed.
         sessions.settle()
@@ -245,18 +245,18 @@ struct RecordingSessionTests {
         #expect(output.settings.dueSessions(roomHasEnded: false).isEmpty, "the room is live")
         #expect(output.settings.dueSessions(roomHasEnded: true).map(\.directory) == [output.recording])
         #expect(next.kept.movieBytes == 6, "the disk guard reserves space for them")
-        next.keep(output.slot(2))
+        next.keep(output.segmentIndex(2))
         // The name is in use: existing files are not touched.
         try FileManager.default.createDirectory(atPath: output.recording + "/take-2", withIntermediateDirectories: true)
         #expect(try next.start(at: 200) == output.recording + "/take-3")
-        for number in Int64(3)...4 { next.keep(output.slot(number)) }
+        for number in Int64(3)...4 { next.keep(output.segmentIndex(number)) }
         next.settle()
         #expect(try output.kept() == [0, 1] && output.kept("/take-3") == [3, 4])
         #expect(try FileManager.default.contentsOfDirectory(atPath: output.recording + "/take-2").isEmpty)
         #expect(next.directories == ["/take-2", "/take-3"].map { output.recording + $0 })
         // Killed again: the recording continues.
         let last = try output.open()
-        last.keep(output.slot(5))
+        last.keep(output.segmentIndex(5))
         last.ended(nextMediaSequence: 6)
         last.settle()
         let due = [output.recording, output.recording + "/take-3"]
@@ -271,7 +271,7 @@ struct RecordingSessionTests {
         let output = try LiveOutput()
         defer { output.remove() }
         let sessions = try output.open()
-        for number in Int64(0)...1 { sessions.keep(output.slot(number)) }
+        for number in Int64(0)...1 { sessions.keep(output.segmentIndex(number)) }
         #expect(try sessions.stop(at: 130) == output.recording)
         sessions.settle()
         #expect(!sessions.hasFiles)
@@ -289,14 +289,14 @@ struct RecordingSessionTests {
         let output = try LiveOutput()
         defer { output.remove() }
         let sessions = try output.open()
-        sessions.keep(output.slot(0))
+        sessions.keep(output.segmentIndex(0))
         sessions.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
-        sessions.keep(output.slot(1))
+        sessions.keep(output.segmentIndex(1))
         #expect(sessions.status == .suspended)
         sessions.resume()
         sessions.settle()
         #expect(sessions.status == .recording)
-        sessions.keep(output.slot(2))
+        sessions.keep(output.segmentIndex(2))
         sessions.settle()
         #expect(try output.kept() == [0, 2])
         // A directory at the file's path refuses writes, also for root.
@@ -304,7 +304,7 @@ struct RecordingSessionTests {
             atPath: output.recording + "/recording.takes/x", withIntermediateDirectories: true)
         #expect(throws: MediaError.self) { try sessions.stop(at: 200) }
         #expect(sessions.status == .recording)
-        sessions.keep(output.slot(3))
+        sessions.keep(output.segmentIndex(3))
         sessions.settle()
         #expect(try output.kept() == [0, 2, 3])
     }
@@ -344,9 +344,9 @@ struct RecordingSessionTests {
         let output = try LiveOutput()
         defer { output.remove() }
         let sessions = try output.open()
-        sessions.keep(output.slot(0))
+        sessions.keep(output.segmentIndex(0))
         #expect(try sessions.stop(at: 70) == output.recording)
-        sessions.keep(output.slot(1))
+        sessions.keep(output.segmentIndex(1))
         sessions.settle()
         #expect(sessions.status == .stopped)
         // A directory at the temporary file's path refuses writes, also for root.
@@ -366,7 +366,7 @@ struct RecordingSessionTests {
         defer { output.remove() }
         let sessions = try output.open()
         sessions.keep(multivariant: "#EXTM3U\n")
-        sessions.keep(output.slot(0))
+        sessions.keep(output.segmentIndex(0))
         #expect(try sessions.stop(at: 70) == output.recording)
         let next = output.recording + "/take-2"
         #expect(try sessions.start(at: 80) == next)
@@ -375,7 +375,7 @@ struct RecordingSessionTests {
         #expect(try sessions.stop(at: 90) == next)
         #expect(!FileManager.default.fileExists(atPath: next))
         sessions.keep(.closed(id: "y", end: 2))
-        for number in Int64(1)...2 { sessions.keep(output.slot(number)) }
+        for number in Int64(1)...2 { sessions.keep(output.segmentIndex(number)) }
         sessions.settle()
         #expect(try output.kept() == [0, 1] && sessions.status == .stopped)
         // Its number is not used again.

@@ -8,7 +8,7 @@ import Testing
 @Suite("Playlists of a recording: rfc8216bis §6.2.4")
 struct VODPlaylistsTests {
     /// Two seconds of video; from the fourth segment on also `360p`, with less than a second.
-    private static func slot(_ number: Int64) -> ListedSegmentSet {
+    private static func segmentIndex(_ number: Int64) -> ListedSegmentSet {
         let incarnation: Int64 = number < 3 ? 1 : 2
         let tracks = (number < 3 ? ["720p"] : ["720p", "360p"]).map { name in
             ListedSegmentSet.Track(
@@ -32,7 +32,7 @@ struct VODPlaylistsTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // Between the fifth and the sixth there is a gap in the recording.
-        let segmentSets = [0, 1, 2, 3, 4, 6].map { Self.slot($0) }
+        let segmentSets = [0, 1, 2, 3, 4, 6].map { Self.segmentIndex($0) }
         let text = RecordingJournal.head(roomID: "1") + segmentSets.map { RecordingJournal.line($0) }.joined()
         try Data(text.utf8).write(to: folder.appendingPathComponent(RecordingJournal.name))
         for segment in segmentSets.flatMap(\.tracks).map(\.segment) {
