@@ -3,7 +3,7 @@ import { sleep } from "./dom.js";
 import { sourceKey, sourcePath } from "./api.js";
 import { store } from "./store.js";
 
-const usual = 2000, enlarged = 240, absent = 10_000;   // ms between requests
+const usual = 2000, enlarged = 400, absent = 10_000;   // ms between requests
 const sends = /^(connected|publishing|live|stalled)$/;
 
 export class Stills {
@@ -32,7 +32,7 @@ export class Stills {
 
   async run() {
     for (;;) {
-      await sleep(this.large ? 60 : 250);
+      await sleep(this.large ? 100 : 250);
       if (document.visibilityState !== "visible" || store.isOver) continue;
       // One request at a time: a browser has only six connections to the room, and commands need one.
       for (const source of this.sources) {
