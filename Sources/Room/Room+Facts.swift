@@ -29,8 +29,7 @@ extension Room {
         let isSpeaking = self.pipeline.audio.speaking ? speakers.contains(id) : nil
         return SourceFacts(
             source.spec, source.status(now: self.machine.now()), decode: source.decode, buffer: source.buffer,
-            stats: stats,
-            contribution: self.program.contribution(of: id),
+            stats: stats, contribution: self.program.contribution(of: id),
             ingest: self.ingestion.connections.hub(for: id)?.statistics,
             level: levels?.sources[id], isSpeaking: isSpeaking, relays: self.relaying.statuses(of: id),
             recording: self.sourceRecording.facts(of: id), refused: self.refusing.refusal(of: id),
