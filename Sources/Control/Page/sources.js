@@ -160,15 +160,17 @@ function showFigures(part, source, isLive) {
   setText(part("again"), source.reconnects ? `${source.reconnects}×` : "none");
 }
 
-/** Shows the pictures and their age, from a second on. */
+/** Shows the pictures, and how old they are: of a source off air, each key frame's age. */
 export function showStills(stills) {
   for (const card of $("sources").children) {
     const still = stills.get(card.dataset.key), image = card.querySelector("img"), age = card.querySelector(".age");
     image.hidden = !still;
     card.querySelector(".picture .empty").hidden = Boolean(still);
-    age.hidden = !still || still.ageMs < 3000;
+    // A source on air, or enlarged, has newer frames than its tile at most times; then only an unusual age is shown.
+    const isOnAir = card.querySelector("[data-part=air]").textContent !== "", isLarge = card.classList.contains("large");
+    age.hidden = !still || still.ageMs < (isOnAir ? 3000 : isLarge ? 1500 : 0);
     if (!still) continue;
     if (image.getAttribute("src") !== still.url) image.src = still.url;
-    setText(age, `${since(still.ageMs)} old`);
+    setText(age, `${since(Math.max(1000, still.ageMs))} old`);
   }
 }
