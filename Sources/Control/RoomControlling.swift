@@ -138,8 +138,8 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Parameters:
     ///   - width: Width in pixels, 16 to 1,280; the height is in proportion.
-    ///   - isLive: Whether more such requests will follow within a second, so that all frames of the source be decoded for
-    ///     them, also while it is not on air. The room does this for one source at a time, and not on an overloaded machine.
+    ///   - isLive: Whether to decode all frames of the source for 1.5 s, also while it is not on air. The room does this for
+    ///     one source at a time, and not on an overloaded machine.
     ///   - known: The tag of the still that the client already has; nil if it has none.
     ///   - answer: Called once, on any thread: the still, or 404 if the source is unknown or has no frame, 410 if the room
     ///     ends, or 429 if the machine is overloaded or too many requests wait. It must not block.

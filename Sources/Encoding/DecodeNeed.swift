@@ -10,8 +10,8 @@ package struct DecodeNeed: Sendable {
     package struct Facts: Sendable {
         /// The source whose packets are passed through at this tick and the next ones; `nil` if there is none.
         package var passed: SourceID?
-        /// Whether a rendition is encoded from the canvas, or is about to be. While a source is passed through, it cannot be
-        /// known how long, and `passed` is `nil`, this is true.
+        /// Whether a rendition is encoded from the canvas, or is about to be. Also true while a source is passed through
+        /// whose passthrough may end at the next tick; then ``passed`` is `nil`.
         package var isEncoded: Bool
         /// Whether an output takes every canvas.
         package var isRecorded: Bool

@@ -76,7 +76,7 @@ package final class SourceStills: Sendable {
     ///
     /// - Parameters:
     ///   - width: Largest width in pixels, in ``widths``; see ``size(of:width:)``.
-    ///   - isLive: Whether all frames of the source be decoded for ``FullyDecodedSource/duration``.
+    ///   - isLive: Whether to decode all frames of the source for ``FullyDecodedSource/duration``.
     ///   - known: The tag of the still that the client already has; nil if it has none.
     ///   - isPaused: Whether the machine is overloaded. Then no still is made, but an earlier one may be sent again.
     package func request(

@@ -20,8 +20,8 @@ enum ExitStatus: Int32 {
 
     var code: ExitCode { ExitCode(self.rawValue) }
 
-    /// Returns the error code for an error that ends the worker: `configInvalid` if it exits with 65, otherwise the code
-    /// of the error.
+    /// Returns the error code for an error that ends the worker: `configInvalid` if it exits with 65, otherwise its own
+    /// code.
     static func word(_ error: MediaError) -> String {
         ExitStatus(error) == .pipelineInvalid ? ErrorCode.configInvalid.rawValue : error.code.description
     }
